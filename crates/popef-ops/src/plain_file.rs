@@ -98,6 +98,16 @@ impl PlainFile {
         Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old })
     }
 
+    /// Another handle of the file, which writes where this one does.
+    pub(crate) fn handle(&self) -> Result<File, Error> {
+        self.file.try_clone().map_err(|error| failed("write the file", error, &self.path))
+    }
+
+    /// The path as it was given.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Puts the file in its place.
     pub fn finish(mut self) -> Result<(), Error> {
         self.place().map_err(|error| failed("put the file in its place", error, &self.path))

@@ -45,7 +45,7 @@ struct Args {
     #[command(subcommand)]
     command: Commands,
 
-    /// When to use colours: auto, always or never
+    /// When to use colours: auto, always or never; without WHEN, always
     #[arg(
         long,
         global = true,
@@ -139,7 +139,7 @@ fn local_commands(command: Command) -> Command {
 
 fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, ArgMatches), clap::Error> {
     let mut command = command();
-    let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
+    let line = common::color::with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
         // The error quotes words of the line.
         let line = popef_dump_tool::values::showable(&line).unwrap_or(line);
@@ -148,4 +148,56 @@ fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, 
     })?;
     let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((args, matches))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The letters of options, with the full names: of a command and of those in it.
+    fn letters(command: &Command) -> Vec<(String, char, String)> {
+        let own = command.get_arguments().filter_map(|arg| Some((arg.get_short()?, arg.get_long()?.to_owned())));
+        let mut found: Vec<_> = own.map(|(short, long)| (command.get_name().to_owned(), short, long)).collect();
+        found.extend(command.get_subcommands().flat_map(letters));
+        found
+    }
+
+    /// People who know popef-dump must not be misled.
+    #[test]
+    fn letters_of_popef_dump_mean_the_same_or_nothing() {
+        let mut tool = command();
+        tool.build();
+        let all = letters(&tool);
+        let mut of_dump: Vec<(char, &str)> = all
+            .iter()
+            .filter(|(command, ..)| command == "dump")
+            .map(|(_, short, long)| (*short, long.as_str()))
+            .collect();
+        for letter in "mauetfoivh".chars() {
+            assert!(of_dump.iter().any(|(short, _)| *short == letter), "-{letter}");
+        }
+        // popef dump leaves these to others.
+        of_dump.extend([('c', "color"), ('q', "quiet"), ('V', "version")]);
+        for (command, short, long) in all.iter().filter(|(command, ..)| command != "dump") {
+            // What is written has had this letter in all tools since the first one.
+            let is_output = (*short, long.as_str()) == ('o', "output");
+            let meaning = of_dump.iter().find(|(letter, _)| letter == short);
+            assert!(is_output || meaning.is_none_or(|(_, there)| there == long), "popef {command} -{short}, --{long}");
+        }
+    }
+
+    #[test]
+    fn compression_has_one_name() {
+        let options = |command: &Command| -> Vec<String> {
+            let names = command.get_arguments().flat_map(|arg| {
+                let aliases = arg.get_all_aliases().unwrap_or_default();
+                arg.get_long().into_iter().chain(aliases).map(str::to_owned).collect::<Vec<_>>()
+            });
+            names.filter(|name| name.starts_with("compress")).collect()
+        };
+        let tool = command();
+        let found: Vec<_> = tool.get_subcommands().filter(|command| !options(command).is_empty()).collect();
+        assert_eq!(found.iter().map(|command| command.get_name()).collect::<Vec<_>>(), ["pack", "compress"]);
+        assert!(found.iter().all(|command| options(command) == ["compression"]));
+    }
 }

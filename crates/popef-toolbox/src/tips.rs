@@ -22,6 +22,7 @@ pub(crate) fn with_tip(mut error: Error, tool: &Command, line: &[OsString]) -> E
         return error;
     }
     if let Some(tip) = command_of(tool, line).and_then(|command| tip(&error, command)) {
+        error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
     error
@@ -68,8 +69,34 @@ fn tip(error: &Error, command: &Command) -> Option<String> {
         (ErrorKind::UnknownArgument, ContextValue::String(word)) if is_negative(word) => {
             Some(format!("'{word}' is a negative number, and no option takes one"))
         }
+        (ErrorKind::UnknownArgument, ContextValue::String(word)) => {
+            let meant = OPTIONS.iter().find(|(option, there, _)| option == word && has(command, there));
+            meant.map(|(.., tip)| (*tip).to_owned()).or_else(|| compression_elsewhere(word))
+        }
         _ => None,
     }
+}
+
+/// Options that a command does not have, an option that it has if the tip is for it, and what to use. Letters that mean something
+/// in popef-dump mean nothing else here.
+const OPTIONS: &[(&str, &str, &str)] = &[
+    ("--compress", "compression", "the option is called '--compression'"),
+    (
+        "--filter",
+        "drop",
+        "what goes is chosen by '--drop': '--drop any:GLOB' for a name of any type, or '--drop tensor:GLOB'",
+    ),
+    ("--type", "drop", "what goes is chosen by '--drop': '--drop TYPE', or '--drop TYPE:GLOB'"),
+    ("-t", "drop", "what goes is chosen by '--drop': '--drop TYPE', or '--drop TYPE:GLOB'"),
+    ("-t", "type", "'-t' is '--tensors' of popef-dump and popef dump; to choose a type, use '--type'"),
+    ("-u", "unpacked", "'-u' is '--user-anchors' of popef-dump and popef dump; to unpack, use '--unpacked'"),
+    ("-a", "algorithm", "'-a' is '--anchors' of popef-dump and popef dump; to choose an algorithm, use '--algorithm'"),
+];
+
+/// Which commands compress, if it was asked of another one.
+fn compression_elsewhere(word: &str) -> Option<String> {
+    let is_compression = matches!(word, "--compression" | "--compress");
+    is_compression.then(|| "'popef compress' compresses executables, and so does 'popef pack --compression'".to_owned())
 }
 
 fn is_negative(word: &str) -> bool {

@@ -53,7 +53,16 @@ macro_rules! define {
     )*) => {
         numbered! {
             /// The type of a tensor's elements.
-            DataType, "a data type" {
+            ///
+            /// It is parsed from its own names, and from those of numpy and PyTorch, whatever their case.
+            ///
+            /// ```
+            /// use popef::DataType;
+            ///
+            /// assert_eq!("float16".parse(), Ok(DataType::F16));
+            /// assert_eq!(DataType::F16.to_string(), "F16");
+            /// ```
+            DataType, "a data type" or shown_name {
                 $( $(#[$doc])* $variant = $number, $schema_name, $shown; )*
             }
         }
@@ -79,6 +88,40 @@ macro_rules! define {
 }
 
 data_types!(define);
+
+/// What numpy, PyTorch and people call the types, and the name as shown. There is no type for `bfloat16`, and the names of C are
+/// left out: `float` and `long` have other sizes in numpy than in Poplar.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("boolean", "BOOL"),
+    ("float8", "F8"),
+    ("fp8", "F8"),
+    ("float8_e4m3fnuz", "F8143"),
+    ("float8_e5m2fnuz", "F8152"),
+    ("float16", "F16"),
+    ("fp16", "F16"),
+    ("half", "F16"),
+    ("float32", "F32"),
+    ("fp32", "F32"),
+    ("float64", "F64"),
+    ("fp64", "F64"),
+    ("double", "F64"),
+    ("int8", "S8"),
+    ("i8", "S8"),
+    ("uint8", "U8"),
+    ("int16", "S16"),
+    ("i16", "S16"),
+    ("uint16", "U16"),
+    ("int32", "S32"),
+    ("i32", "S32"),
+    ("uint32", "U32"),
+    ("int64", "S64"),
+    ("i64", "S64"),
+    ("uint64", "U64"),
+];
+
+fn shown_name(name: &str) -> Option<&'static str> {
+    OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, shown)| *shown)
+}
 
 /// The kind of number that the elements of a [`DataType`] are.
 ///

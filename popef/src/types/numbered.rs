@@ -1,11 +1,12 @@
 //! The enumerations of the schema. Each keeps unknown numbers, so that a file of a later version can be read, shown and
 //! copied.
 
-/// Defines an enumeration of numbers in a file, in order, with a variant `Other` for unknown numbers.
+/// Defines an enumeration of numbers in a file, in order, with a variant `Other` for unknown numbers. `or` is a function that
+/// turns what else a value may be called into its shown name.
 macro_rules! numbered {
     (
         $(#[$meta:meta])*
-        $name:ident, $what:literal {
+        $name:ident, $what:literal $(or $other_names:path)? {
             $( $(#[$variant_meta:meta])* $variant:ident = $number:literal, $schema_name:literal, $shown:literal; )*
         }
     ) => {
@@ -63,6 +64,7 @@ macro_rules! numbered {
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 let named = [ $( ($name::$variant, $shown, $schema_name), )* ];
+                $( let name = $other_names(name).unwrap_or(name); )?
                 if let Some((value, ..)) = named.iter().find(|(_, shown, schema)| [*shown, *schema].contains(&name)) {
                     return Ok(*value);
                 }

@@ -17,9 +17,9 @@ struct Member<'f> {
     len: u64,
 }
 
-/// The arrays of one archive: all tensors or all feeds.
+/// The arrays of one archive: all tensors or all feeds, or both.
 #[derive(Clone, Copy)]
-struct Members<'p, 'f> {
+pub(super) struct Members<'p, 'f> {
     plan: &'p Plan<'f>,
     are_feeds: bool,
 }
@@ -44,6 +44,11 @@ pub(super) fn write(plan: &Plan<'_>, files: &Files<'_>) -> Result<(), Error> {
 }
 
 impl<'p, 'f> Members<'p, 'f> {
+    /// Those of a plan with one archive.
+    pub(super) fn of_all(plan: &'p Plan<'f>) -> Self {
+        Members { plan, are_feeds: false }
+    }
+
     /// In the order of the file.
     fn all(self) -> impl Iterator<Item = Member<'f>> {
         self.blobs().filter_map(move |blob| self.member(blob))
@@ -51,7 +56,7 @@ impl<'p, 'f> Members<'p, 'f> {
 
     fn blobs(self) -> impl Iterator<Item = Blob<'f>> {
         let Members { plan, are_feeds } = self;
-        plan.blobs().filter(move |blob| blob.as_data().is_some_and(|data| data.is_feed() == are_feeds))
+        plan.blobs().filter(move |blob| blob.as_data().is_some_and(|data| plan.is_feed(&data) == are_feeds))
     }
 
     fn member(self, blob: Blob<'f>) -> Option<Member<'f>> {
@@ -69,7 +74,7 @@ impl<'p, 'f> Members<'p, 'f> {
         })
     }
 
-    fn write_npz(self, file: &mut NewFile<'_>) -> Result<(), Error> {
+    pub(super) fn write_npz(self, file: &mut NewFile<'_>) -> Result<(), Error> {
         if file.is_trial() {
             return Ok(());
         }
@@ -83,7 +88,7 @@ impl<'p, 'f> Members<'p, 'f> {
         zip.finish()
     }
 
-    fn write_safetensors(self, file: &mut NewFile<'_>) -> Result<(), Error> {
+    pub(super) fn write_safetensors(self, file: &mut NewFile<'_>) -> Result<(), Error> {
         write_safetensors_header(&|| self.aligned().map(|member| (member.key, member.info)), file)?;
         self.aligned().try_for_each(|Member { blob, len, .. }| file.data(&blob.data().range(0..len)?))
     }

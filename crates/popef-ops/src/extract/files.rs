@@ -45,7 +45,7 @@ impl<'t> Files<'t> {
         contents: impl FnOnce(&mut NewFile<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let Some(folder) = self.path else {
-            let mut file = NewFile { out: None, len: 0, progress: self.progress };
+            let mut file = NewFile::over(None, self.progress);
             contents(&mut file)?;
             return Ok(file.len);
         };
@@ -59,16 +59,14 @@ impl<'t> Files<'t> {
         contents: impl FnOnce(&mut NewFile<'_>) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let file = create(path, self.most).map_err(|error| Error::io("make the file", error))?;
-        let out = Some(BufWriter::with_capacity(8 << 10, file));
-        let mut file = NewFile { out, len: 0, progress: self.progress };
+        let mut file = NewFile::over(Some(file), self.progress);
         contents(&mut file)?;
-        let len = file.len;
-        if let Some(out) = file.out {
-            let file = out.into_inner().map_err(|error| Error::io("write the file", error.into_error()))?;
+        file.flush().map_err(|error| Error::io("write the file", error))?;
+        if let Some(out) = &file.out {
             let time = UNIX_EPOCH.checked_add(Duration::from_secs(self.modified)).unwrap_or(UNIX_EPOCH);
-            file.set_modified(time).map_err(|error| Error::io("set the time of the file", error))?;
+            out.get_ref().set_modified(time).map_err(|error| Error::io("set the time of the file", error))?;
         }
-        Ok(len)
+        Ok(file.len)
     }
 }
 
@@ -97,6 +95,17 @@ pub(super) struct NewFile<'t> {
 }
 
 impl<'t> NewFile<'t> {
+    /// Writes to a file from its beginning, or to none.
+    pub(super) fn over(file: Option<fs::File>, progress: &'t dyn Progress) -> Self {
+        NewFile { out: file.map(|file| BufWriter::with_capacity(8 << 10, file)), len: 0, progress }
+    }
+
+    /// Writes what is left. Returns how many bytes it has, or would have.
+    pub(super) fn end(mut self) -> Result<u64, Error> {
+        self.flush().map_err(|error| Error::io("write the file", error))?;
+        Ok(self.len)
+    }
+
     pub(super) fn progress(&self) -> &'t dyn Progress {
         self.progress
     }

@@ -6,8 +6,10 @@ mod files;
 mod folder;
 pub(crate) mod index;
 pub(crate) mod names;
+mod one;
 mod plan;
 mod report;
+mod true_names;
 mod write;
 
 use std::ffi::OsStr;
@@ -28,7 +30,9 @@ use names::Names;
 use plan::Plan;
 
 pub(crate) use index::{Entry, Form, INDEX, Index, Kind, Stored, head};
+pub use one::{Npy, OneFile, extract_one};
 pub use report::{Extracted, ExtractedBlob, ExtractedFile, ExtractedPart, Note};
+pub(crate) use true_names::ExtractedNames;
 
 /// How tensors and feeds are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

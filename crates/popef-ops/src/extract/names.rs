@@ -4,13 +4,18 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
+use popef::types::{Text, is_hidden};
+use unicode_normalization::UnicodeNormalization as _;
+
 /// The most bytes of a name without its number and ending. File systems take 255.
-const LONGEST: usize = 120;
+const LONGEST: usize = 230;
+/// The most bytes of a key. Those of `.npz` files are names of zip entries, which take 65535.
+const LONGEST_KEY: usize = 4096;
 
 /// Gives each of a few things a file name of its own.
 ///
-/// A file name has only ASCII letters, digits, `-`, `+`, `_` and `.`, so that it cannot lead out of its folder, means the same
-/// on every system, and no normalisation of Unicode changes it. Names that differ only in upper and lower case get a number.
+/// A file name has nothing that a file system refuses, and nothing invisible, so that it cannot lead out of its folder, and misleads
+/// nobody. Names that differ only in upper and lower case, or in the normalisation of Unicode, get a number.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// How many names were made of each.
@@ -21,17 +26,17 @@ impl Names {
     /// A new file name like a name from a file.
     pub(crate) fn of(&mut self, name: &[u8]) -> String {
         let name = safe(name);
-        let mut nth = self.taken.get(&name.to_ascii_lowercase()).copied().unwrap_or(0).saturating_add(1);
+        let mut nth = self.taken.get(&*folded(&name)).copied().unwrap_or(0).saturating_add(1);
         let mut made = name.clone();
         while nth > 1 {
             made = format!("{name}~{nth}");
             // Another one may be called so.
-            if self.taken.insert(made.to_ascii_lowercase(), 1).is_none() {
+            if self.taken.insert(folded(&made).into_owned(), 1).is_none() {
                 break;
             }
             nth = nth.saturating_add(1);
         }
-        self.taken.insert(name.to_ascii_lowercase(), nth);
+        self.taken.insert(folded(&name).into_owned(), nth);
         made
     }
 }
@@ -50,7 +55,7 @@ pub(super) struct Wish<'n> {
 pub(super) enum Same {
     /// Only those of the same characters.
     Exactly,
-    /// Also those that differ only in upper and lower case.
+    /// Also those that differ only in upper and lower case, or in the normalisation of Unicode.
     Folded,
     /// Also those with and without `.npy`: NumPy finds an array by its key and by its entry, which is the key and `.npy`.
     Keys,
@@ -58,11 +63,12 @@ pub(super) enum Same {
 
 impl Wish<'_> {
     fn hash(&self, hasher: &RandomState, number: Option<u32>) -> u64 {
-        let mut name = numbered(&self.name, number);
-        if self.same != Same::Exactly {
-            name.to_mut().make_ascii_lowercase();
-        }
-        let name = if self.same == Same::Keys { name.trim_end_matches(".npy") } else { &*name };
+        let name = numbered(&self.name, number);
+        let name = match self.same {
+            Same::Exactly => name,
+            Same::Folded => folded(&name).into_owned().into(),
+            Same::Keys => name.trim_end_matches(".npy").to_owned().into(),
+        };
         hasher.hash_one((self.place, name))
     }
 }
@@ -127,11 +133,13 @@ fn numbered(name: &str, number: Option<u32>) -> Cow<'_, str> {
 
 /// A name that is safe on every system, and that has an ending put after it.
 pub(crate) fn safe(name: &[u8]) -> String {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-+_.".contains(&byte);
-    let kept = name.iter().take(LONGEST).map(|&byte| if allowed(byte) { char::from(byte) } else { '_' });
-    let name: String = kept.collect();
-    // What begins with a dot is hidden, and with a hyphen looks like an option. Windows drops dots at the end.
-    let name = name.trim_end_matches('.');
+    let mut kept = String::new();
+    for chunk in cut(name).utf8_chunks() {
+        kept.extend(chunk.valid().chars().map(|letter| if is_refused(letter) { '_' } else { letter }));
+        kept.extend(chunk.invalid().iter().map(|_| '_'));
+    }
+    // What begins with a dot is hidden, and with a hyphen looks like an option. Windows drops dots and spaces at the end.
+    let name = kept.trim_end_matches(['.', ' ']);
     match name.as_bytes().first() {
         None => "unnamed".to_owned(),
         Some(b'.' | b'-') => format!("_{}", name.get(1..).unwrap_or_default()),
@@ -140,11 +148,53 @@ pub(crate) fn safe(name: &[u8]) -> String {
     }
 }
 
+/// The first bytes of a name, without a part of a letter.
+fn cut(name: &[u8]) -> &[u8] {
+    let begins_letter = |at: &usize| name.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    // A letter has at most 4 bytes.
+    let end = (LONGEST.saturating_sub(3)..=LONGEST).rev().find(begins_letter).unwrap_or(LONGEST);
+    name.get(..end).unwrap_or(name)
+}
+
+/// Whether a system takes no such letter in the name of a file, or it hides something from a reader.
+fn is_refused(letter: char) -> bool {
+    matches!(letter, '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*') || is_hidden(letter)
+}
+
 /// Whether Windows takes the name for a device, whatever follows the first dot.
 fn is_reserved(name: &str) -> bool {
-    let name = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
-    let numbered = |device| name.strip_prefix(device).is_some_and(|rest| matches!(rest.as_bytes(), [b'0'..=b'9']));
-    matches!(&*name, "CON" | "PRN" | "AUX" | "NUL") || numbered("COM") || numbered("LPT")
+    let name = name.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
+    let is_number =
+        |rest: &str| matches!(rest, "\u{b9}" | "\u{b2}" | "\u{b3}") || matches!(rest.as_bytes(), [b'0'..=b'9']);
+    let numbered = |device| name.strip_prefix(device).is_some_and(is_number);
+    matches!(&*name, "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" | "CLOCK$")
+        || numbered("COM")
+        || numbered("LPT")
+}
+
+/// What all names have in common that are one file on a system: case and the normalisation of Unicode do not count everywhere. Some
+/// names that have it in common are two files everywhere.
+pub(crate) fn folded(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase().into();
+    }
+    // Some letters have the same upper case, but not the same lower case.
+    let upper = name.nfd().flat_map(char::to_uppercase);
+    upper.flat_map(char::to_lowercase).nfd().collect::<String>().into()
+}
+
+/// The key of an array in an `.npz` file: the name itself, unless it hides something, or an archive that is unpacked would lead
+/// elsewhere by it. Names with slashes are usual, and numpy takes them.
+pub(super) fn entry_key(name: &Text<'_>) -> String {
+    let is_key = |text: &str| text.len() <= LONGEST_KEY && !text.contains(|letter| letter == '\\' || is_hidden(letter));
+    let text = name.to_str().ok().filter(|text| is_key(text) && is_path_within(text));
+    text.map_or_else(|| safe(name.as_bytes()), str::to_owned)
+}
+
+/// Whether a path leads to something in the folder that it begins in, on any system.
+fn is_path_within(path: &str) -> bool {
+    let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    !has_drive && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 #[cfg(test)]
@@ -157,6 +207,12 @@ mod tests {
             ("weights", "weights"),
             ("model.layer-1.w+b_2", "model.layer-1.w+b_2"),
             ("Add:0", "Add_0"),
+            ("größe/日本語", "größe_日本語"),
+            ("модель (2) #1 & more", "модель (2) #1 & more"),
+            ("हिन्दी", "हिन्दी"),
+            ("a<b>|c?*\"", "a_b__c___"),
+            ("a\u{202e}gpj.\u{200b}\u{feff}x", "a_gpj.__x"),
+            ("a\u{2028}b\u{a0}c\u{e0041}", "a_b_c_"),
             ("../../etc/passwd", "_._.._etc_passwd"),
             ("/etc/passwd", "_etc_passwd"),
             ("C:\\windows", "C__windows"),
@@ -165,32 +221,44 @@ mod tests {
             ("", "unnamed"),
             ("-rf", "_rf"),
             (".hidden", "_hidden"),
-            ("dots...", "dots"),
-            ("spaces  ", "spaces__"),
+            ("dots. .", "dots"),
+            ("spaces  ", "spaces"),
+            ("   ", "unnamed"),
             ("con", "_con"),
             ("NUL", "_NUL"),
             ("aux.weights", "_aux.weights"),
             ("com1.x.y", "_com1.x.y"),
             ("com10", "com10"),
-            ("\u{1b}[31m\n\0", "__31m__"),
-            ("é", "__"),
+            ("COM¹", "_COM¹"),
+            ("con .x", "_con .x"),
+            ("\u{1b}[31m\n\0", "_[31m__"),
         ] {
             assert_eq!(safe(name.as_bytes()), file, "{name:?}");
         }
         assert_eq!(safe(b"caf\xe9"), "caf_");
         assert_eq!(safe(&[b'a'; 5000]).len(), LONGEST);
+        // The limit is one of bytes, and no letter is cut.
+        for start in ["", "a", "aa", "aaa"] {
+            let name = safe(format!("{start}{}", "日🦀".repeat(100)).as_bytes());
+            assert!((LONGEST - 3..=LONGEST).contains(&name.len()) && !name.contains('_'), "{name}");
+        }
+        assert_eq!(safe(&[0x80; 5000]), "_".repeat(LONGEST));
     }
 
     #[test]
     fn no_two_names_are_one_on_any_system() {
         let mut names = Names::default();
-        let given = ["a", "A", "a", "a~2", "A~2", "a/b", "a:b", "é", "e\u{301}", "日本", "a~3"];
+        let given = [
+            "a", "A", "a", "a~2", "A~2", "a/b", "a:b", "é", "e\u{301}", "É", "日本", "a~3", "straße", "STRASSE", "ſ",
+            "S", "s",
+        ];
         let made: Vec<String> = given.iter().map(|name| names.of(name.as_bytes())).collect();
-        let mut lower: Vec<String> = made.iter().map(|name| name.to_lowercase()).collect();
+        let mut lower: Vec<String> = made.iter().map(|name| folded(name).into_owned()).collect();
         lower.sort();
         lower.dedup();
         assert_eq!(lower.len(), given.len(), "{made:?}");
         assert_eq!(made[..3], ["a", "A~2", "a~3"]);
+        assert_eq!(made[7..11], ["é", "e\u{301}~2", "É~3", "日本"]);
     }
 
     /// Each takes as long as the first.
@@ -220,10 +288,30 @@ mod tests {
 
     #[test]
     fn an_ending_makes_no_other_key() {
-        assert_eq!(made(&["w", "w.npy", "W.NPY"], Same::Keys), ["w", "w.npy~2", "W.NPY~3"]);
+        assert_eq!(made(&["w", "w.npy", "W.npy"], Same::Keys), ["w", "w.npy~2", "W.npy"]);
         assert_eq!(made(&["w.npy", "w", "w.npy~2.npy"], Same::Keys), ["w.npy", "w~2", "w.npy~2.npy"]);
         assert_eq!(made(&["w", "w.npy", "w.npy~2.npy"], Same::Keys), ["w", "w.npy~3", "w.npy~2.npy"]);
         assert_eq!(made(&["v.npy", "w.npy"], Same::Keys), ["v.npy", "w.npy"]);
+    }
+
+    #[test]
+    fn keys_are_names_that_lead_nowhere() {
+        for name in ["dense/kernel:0", "größe", "a b", "日本/語.npy", ".hidden", "con"] {
+            assert_eq!(entry_key(&Text::from(name)), name);
+        }
+        for (name, key) in [
+            ("../w", "_._w"),
+            ("a/../w", "a_.._w"),
+            ("/w", "_w"),
+            ("a//b", "a__b"),
+            ("a/", "a_"),
+            ("c:w", "c_w"),
+            ("a\\b", "a_b"),
+            ("a\u{202e}b", "a_b"),
+            ("", "unnamed"),
+        ] {
+            assert_eq!(entry_key(&Text::from(name)), key);
+        }
     }
 
     #[test]

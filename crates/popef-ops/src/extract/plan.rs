@@ -9,7 +9,7 @@ use popef::types::{BlobType, ExecutableInfo};
 use popef::{Blob, File, TensorInfo};
 
 use super::index::{Entry, Form, Kind, Stored, packing_for};
-use super::names::{Numbers, Same, Wish, safe};
+use super::names::{Numbers, Same, Wish, entry_key, safe};
 use super::report::Note;
 use super::{Arrays, ExtractOptions};
 use crate::error::Error;
@@ -25,6 +25,8 @@ pub(super) struct Plan<'f> {
     file: &'f File,
     arrays: Arrays,
     unpacked: bool,
+    /// Whether feeds are in one archive with tensors.
+    together: bool,
     chosen: Vec<bool>,
     /// Those of the main files and keys.
     numbers: Numbers,
@@ -59,11 +61,21 @@ pub(super) struct Planned {
 
 impl<'f> Plan<'f> {
     pub(super) fn of(file: &'f File, options: &ExtractOptions<'_>) -> Self {
+        Plan::with(file, options, false)
+    }
+
+    /// The same for one file with all arrays.
+    pub(super) fn of_one(file: &'f File, options: &ExtractOptions<'_>) -> Self {
+        Plan::with(file, options, true)
+    }
+
+    fn with(file: &'f File, options: &ExtractOptions<'_>, together: bool) -> Self {
         let chosen: Vec<bool> = file.blobs().map(|blob| (options.select)(&blob)).collect();
         let mut plan = Plan {
             file,
             arrays: options.arrays,
             unpacked: options.unpacked,
+            together,
             chosen,
             numbers: Numbers::default(),
             surplus: Numbers::default(),
@@ -117,8 +129,8 @@ impl<'f> Plan<'f> {
     fn wish<'b>(&self, blob: &Blob<'b>) -> Wish<'b> {
         let Goes { place, form, .. } = self.goes(blob);
         let same = match form {
-            Form::Safetensors => return Wish { place, name: as_key(blob), same: Same::Exactly },
-            Form::Npz => Same::Keys,
+            Form::Safetensors => return Wish { place, name: tensor_key(blob), same: Same::Exactly },
+            Form::Npz => return Wish { place, name: entry_key(&name_of(blob)).into(), same: Same::Keys },
             _ => Same::Folded,
         };
         Wish { place, name: safe(name_of(blob).as_bytes()).into(), same }
@@ -143,9 +155,14 @@ impl<'f> Plan<'f> {
         }
     }
 
+    /// Whether a blob is among the feeds.
+    pub(super) fn is_feed(&self, data: &DataBlob<'_>) -> bool {
+        data.is_feed() && !self.together
+    }
+
     /// What is no array, because data is missing or the type is unknown, is written as it is.
     fn array_goes(&self, data: &DataBlob<'_>) -> Goes {
-        let is_feed = data.is_feed();
+        let is_feed = self.is_feed(data);
         let folder = if is_feed { "feeds" } else { "tensors" };
         let Some((_, len)) = whole(data).filter(|_| self.arrays != Arrays::Raw) else {
             return Goes::raw(folder, data.blob());
@@ -267,9 +284,8 @@ impl Planned {
     }
 }
 
-/// A key of a `.safetensors` file: the name itself, if it can be one. Characters that are not shown hide names from people and
-/// programs.
-fn as_key<'b>(blob: &Blob<'b>) -> Cow<'b, str> {
+/// A key of a `.safetensors` file: the name itself, if it can be one.
+fn tensor_key<'b>(blob: &Blob<'b>) -> Cow<'b, str> {
     let name = name_of(blob);
     match name.to_str() {
         Ok("__metadata__") => "_metadata_".into(),

@@ -109,5 +109,8 @@ notes! {
     Surplus = "surplus", "bytes after the last tensor are in a file of their own";
     Recompressed = "recompressed", "was compressed; pack compresses it anew, so the packed file has other bytes";
     AsZlib = "as-zlib", "was compressed with zstd or LZ4; pack compresses it with zlib, so the packed file has other bytes";
+    TypeLost = "type-lost", "8-bit floats, for which the format has no type: written as bytes, which popef set --tensors takes for them";
+    SurplusLeft = "surplus-left-out", "bytes after the last tensor were left out";
+    Renamed = "renamed", "the file has another key for it, because its name could lead elsewhere, is hidden, or is another's";
     Unread = "unread", "metadata that claims more than its bytes can hold: only index.json has it";
 }

@@ -7,10 +7,10 @@ use popef::Blob;
 use super::archive;
 use super::files::{Files, NewFile};
 use super::index::{Form, INDEX, write_begin, write_end};
-use super::plan::{PREFIX, Plan, Planned, whole};
+use super::one::Npy;
+use super::plan::{PREFIX, Plan, Planned};
 use super::report::{ExtractedBlob, ExtractedFile, ExtractedPart};
 use crate::error::Error;
-use crate::formats::npy_header;
 use crate::listed::name_of;
 use crate::work::in_order;
 
@@ -92,9 +92,9 @@ fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<Size
             Form::Raw if entry.compress.is_some() => files.file(&stored.file, |file| unpacked(blob, file))?,
             Form::Raw => files.file(&stored.file, |file| file.data(&data))?,
             Form::Npy => files.file(&stored.file, |file| {
-                let whole = blob.as_data().and_then(|data| whole(&data));
-                file.write_all(&whole.and_then(|(info, _)| npy_header(&info)).unwrap_or_default())?;
-                file.data(&data.range(0..planned.len)?)
+                let Npy { header, data, .. } = Npy::of(blob)?;
+                file.write_all(&header)?;
+                file.data(&data)
             })?,
         },
     };
@@ -105,12 +105,12 @@ fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<Size
     Ok(Sizes { main, surplus })
 }
 
-fn metadata(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
+pub(super) fn metadata(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
     serde_json::to_writer_pretty(&mut *file, &blob.as_metadata()).map_err(io::Error::from)?;
     Ok(file.write_all(b"\n")?)
 }
 
-fn unpacked(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
+pub(super) fn unpacked(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
     let Some(executable) = blob.as_executable() else { return Ok(()) };
     if file.is_trial() {
         file.skip(executable.uncompressed_size());

@@ -1,11 +1,13 @@
 //! A file with several arrays, which are found by their names.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
 
 use popef::types::Text;
 
 use super::{Array, ArrayFile};
-use crate::error::Error;
+use crate::error::{Code, Error};
+use crate::near::quoted;
 
 /// As many files with several arrays are used together, because each stays open.
 pub(crate) const MOST_OPEN: usize = 128;
@@ -45,6 +47,18 @@ impl NamedArrays {
         }
         self.next = self.next.saturating_add(1);
         Ok(found)
+    }
+
+    /// The only array, whatever it is called, or else that of the name; and its number. `path` is that of the file.
+    pub(crate) fn only_or_named(&mut self, name: &Text<'_>, path: &Path) -> Result<(usize, Array), Error> {
+        let found = match self.file.len() {
+            1 => self.file.get(0)?.map(|array| (0, array)),
+            _ => self.array(name)?,
+        };
+        found.ok_or_else(|| {
+            let message = format!("it has {} arrays, and none is called {}", self.file.len(), quoted(name));
+            Error::new(Code::NoSuchName, message).in_file(path)
+        })
     }
 
     fn named(&mut self, index: usize, name: &Text<'_>) -> Result<Option<(usize, Array)>, Error> {

@@ -134,7 +134,11 @@ impl Tensors {
         let Texts(texts) = serde_json::from_slice(&member.value).map_err(damaged)?;
         for (key, text) in &texts {
             let Some(name) = key.strip_prefix(TYPE_KEY) else { continue };
-            let data_type = text.parse().ok().filter(|data_type| is_float8(*data_type));
+            // Programs write it, and not people, who call types by other names too.
+            let is_its_name =
+                |data_type: &DataType| data_type.schema_name() == Some(text.to_ascii_lowercase().as_str());
+            let data_type =
+                DataType::ALL.iter().copied().find(|data_type| is_float8(*data_type) && is_its_name(data_type));
             let data_type = data_type.ok_or_else(|| {
                 let message = format!("{key:?} in __metadata__ is {text:?}, and it can only be F8, F8143 or F8152");
                 bad(message)

@@ -21,6 +21,8 @@ pub(super) const EXTRA_64: u16 = 1;
 /// The version of the format that programs need for entries with 64-bit numbers, and without.
 const VERSION_64: u16 = 45;
 const VERSION: u16 = 20;
+/// The flag of entries whose names are UTF-8. Names that are ASCII are that without it.
+const UTF_8: u16 = 1 << 11;
 /// The first of January 1980, before which the format has no dates.
 const DATE: u16 = 0x0021;
 /// A regular file that all may read, for programs that unpack the archive on Unix.
@@ -51,7 +53,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(ZipWriter { out, at: 0, entries: 0, directory: BufWriter::new(temporary()?) })
     }
 
-    /// Adds an entry: these bytes, and then `len` bytes of a reader. The name is ASCII.
+    /// Adds an entry: these bytes, and then `len` bytes of a reader.
     pub(crate) fn entry(&mut self, name: &str, start: &[u8], len: u64, data: &mut dyn io::Read) -> Result<(), Error> {
         let size = len.saturating_add(len_of(start));
         let offset = self.at;
@@ -130,8 +132,9 @@ fn directory_header(name: &str, crc: u32, size: u64, offset: u64) -> Vec<u8> {
 
 /// The fields from the flags to the length of the name, which both headers have.
 fn common(header: &mut Vec<u8>, crc: u32, size: u64, name: &str) {
-    // No flags, stored, at midnight.
-    header.extend([0; 6]);
+    header.extend(if name.is_ascii() { 0 } else { UTF_8 }.to_le_bytes());
+    // Stored, at midnight.
+    header.extend([0; 4]);
     header.extend(DATE.to_le_bytes());
     header.extend(crc.to_le_bytes());
     header.extend(short(size).to_le_bytes());

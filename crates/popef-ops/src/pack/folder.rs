@@ -13,6 +13,7 @@ use super::metadata::read_metadata;
 use super::part::{Bytes, Each, Part, array_of};
 use super::report::State;
 use crate::error::{Code, Error};
+use crate::extract::names::folded;
 use crate::extract::{Entry, Form, INDEX, Index, Kind, Stored};
 use crate::formats::{Array, ArrayFile, MOST_OPEN, NamedArrays, Place, Source};
 
@@ -169,7 +170,7 @@ impl<'f> Folder<'f> {
 pub(super) fn check_files(folder: &Path, index: &Index) -> Result<(), Error> {
     let hasher = RandomState::new();
     let hash = |(file, key): (&str, Option<&str>)| {
-        let parts = Path::new(file).components().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+        let parts = Path::new(file).components().map(|part| folded(&part.as_os_str().to_string_lossy()).into_owned());
         hasher.hash_one((parts.collect::<Vec<_>>(), key))
     };
     let mut all: Vec<u64> = index.prefix.iter().map(|prefix| hash((prefix, None))).collect();

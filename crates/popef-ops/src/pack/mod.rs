@@ -48,11 +48,14 @@ pub enum PackInput {
     Metadata(PathBuf),
     /// An opaque blob and its name. It is for the executable if there is only one.
     Opaque(Text<'static>, PathBuf),
-    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file.
+    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file, or if that was extracted, the name that
+    /// `index.json` in the folder around has for it.
     ///
     /// Bytes (`U8`) become 8-bit floats if the packed metadata has an input anchor of the name and shape with such a type. This
     /// is the same for feeds and for arrays in memory.
     Tensors(PathBuf),
+    /// The only array of a file as the tensor of this name, or the array of the name if the file has several.
+    TensorOf(Text<'static>, PathBuf),
     /// The only array of a file as the feed of this name. Its first dimension is the runs.
     Feed(Text<'static>, PathBuf),
     /// An array as a tensor.
@@ -70,6 +73,7 @@ impl PackInput {
             | PackInput::Metadata(path)
             | PackInput::Opaque(_, path)
             | PackInput::Tensors(path)
+            | PackInput::TensorOf(_, path)
             | PackInput::Feed(_, path) => Some(path),
         }
     }

@@ -11,8 +11,8 @@ use super::left_out::LeftOut;
 use super::metadata::read_metadata;
 use super::part::{Bytes, Each, Part};
 use crate::error::{Code, Error};
-use crate::extract::{INDEX, Index, Kind};
-use crate::formats::{Array, ArrayFile, Place, Source};
+use crate::extract::{ExtractedNames, INDEX, Index, Kind};
+use crate::formats::{Array, ArrayFile, NamedArrays, Place, Source};
 use crate::rights::Most;
 
 /// The inputs, and the file that none of them may be.
@@ -98,7 +98,7 @@ impl<'i> Walk<'i> {
     }
 
     fn some_parts(&self, with_data: bool, each: Each<'_>) -> Result<(), Error> {
-        let mut folders = self.folders.iter();
+        let (mut folders, mut extracted) = (self.folders.iter(), ExtractedNames::default());
         for (number, input) in self.inputs.iter().enumerate() {
             let mut each = |mut part: Part| {
                 part.input = number;
@@ -113,11 +113,16 @@ impl<'i> Walk<'i> {
                 PackInput::Executable(path, name) => each(executable(path, name.as_deref())?)?,
                 PackInput::Metadata(path) => each(metadata(path)?)?,
                 PackInput::Opaque(name, path) => each(opaque(name, path)?)?,
-                PackInput::Tensors(path) if with_data => tensors(path, &mut each)?,
+                PackInput::Tensors(path) if with_data => tensors(path, &mut extracted, &mut each)?,
+                PackInput::TensorOf(name, path) if with_data => each(tensor_of(name, path)?)?,
                 PackInput::Feed(name, path) if with_data => each(feed(name, path)?)?,
                 PackInput::Tensor(array) if with_data => each(tensor(array.clone(), MEMORY))?,
                 PackInput::Runs(array) if with_data => each(runs(array.clone(), MEMORY)?)?,
-                PackInput::Tensors(_) | PackInput::Feed(..) | PackInput::Tensor(_) | PackInput::Runs(_) => {}
+                PackInput::Tensors(_)
+                | PackInput::TensorOf(..)
+                | PackInput::Feed(..)
+                | PackInput::Tensor(_)
+                | PackInput::Runs(_) => {}
             }
         }
         Ok(())
@@ -157,13 +162,21 @@ fn opaque(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
     Ok(Part { is_unnamed: true, ..whole(Kind::Opaque(info), path)? })
 }
 
-fn tensors(path: &Path, each: Each<'_>) -> Result<(), Error> {
+fn tensors(path: &Path, extracted: &mut ExtractedNames, each: Each<'_>) -> Result<(), Error> {
     let mut file = ArrayFile::open(path)?;
+    let name = if file.len() == 1 { extracted.name_of(path)? } else { None };
     for index in 0..file.len() {
-        let Some(array) = file.get(index)? else { continue };
+        let Some(mut array) = file.get(index)? else { continue };
+        array.name = name.clone().unwrap_or(array.name);
         each(tensor(array, &path.to_string_lossy()))?;
     }
     Ok(())
+}
+
+fn tensor_of(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
+    let (_, mut array) = NamedArrays::of(ArrayFile::open(path)?).only_or_named(name, path)?;
+    array.name = name.clone();
+    Ok(tensor(array, &path.to_string_lossy()))
 }
 
 fn feed(name: &Text<'static>, path: &Path) -> Result<Part, Error> {

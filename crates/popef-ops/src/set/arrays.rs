@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::Weights;
 use super::files::{Files, Names, Stretch, too_many};
 use crate::error::{Code, Error};
-use crate::extract::{Entry, Form, INDEX, Index, Kind, Stored};
+use crate::extract::{Entry, ExtractedNames, Form, INDEX, Index, Kind, Stored};
 use crate::formats::{Array, ArrayFile, MOST_OPEN, NamedArrays};
 use crate::near::quoted;
 use crate::pack::folder::inside;
@@ -35,6 +35,8 @@ pub(super) struct Arrays {
     names: Names,
     /// The length of all arrays.
     len: u64,
+    /// The names of blobs whose arrays were extracted.
+    extracted: ExtractedNames,
     /// Hashes of all names, to find those that are given twice.
     hashes: Vec<(u64, u32)>,
     hasher: RandomState,
@@ -56,9 +58,10 @@ impl Arrays {
         for given in given {
             match given {
                 Weights::Array(array) => arrays.add_from_memory(array)?,
+                Weights::For(name, path) => arrays.add_for(name, path)?,
                 Weights::At(path) if !path.is_dir() => {
                     arrays.files.enter(Path::new(""));
-                    arrays.add_file(ArrayFile::open(path)?, path.as_os_str())?;
+                    arrays.add_file(ArrayFile::open(path)?, path.as_os_str(), path)?;
                 }
                 Weights::At(folder) if folder.join(INDEX).exists() => arrays.add_indexed(folder)?,
                 Weights::At(folder) => arrays.add_folder(folder)?,
@@ -134,11 +137,26 @@ impl Arrays {
         Ok(())
     }
 
-    /// Adds all arrays of a file.
-    fn add_file(&mut self, mut file: ArrayFile, name: &OsStr) -> Result<(), Error> {
+    /// Adds all arrays of a file, which is at `path`.
+    fn add_file(&mut self, mut file: ArrayFile, name: &OsStr, path: &Path) -> Result<(), Error> {
         let number = self.files.add(name)?;
+        if let Some(array) = file.get(0)?.filter(|_| file.len() == 1)
+            && let Some(extracted) = self.extracted.name_of(path)?
+        {
+            return self.add(number, 0, &array, &extracted);
+        }
         self.add_unless(&mut file, number, &[])?;
         self.keep(file, number)
+    }
+
+    /// Adds an array of a file for the tensor of a name.
+    fn add_for(&mut self, name: &Text<'static>, path: &Path) -> Result<(), Error> {
+        self.files.enter(Path::new(""));
+        let number = self.files.add(path.as_os_str())?;
+        let mut arrays = NamedArrays::of(ArrayFile::open(path)?);
+        let (index, array) = arrays.only_or_named(name, path)?;
+        self.add(number, index, &array, name)?;
+        self.keep(arrays.into_file(), number)
     }
 
     /// Adds the arrays of a file that were not used.
@@ -194,7 +212,10 @@ impl Arrays {
             return Err(Error::new(Code::NoSuchName, "the folder has no .npy file").in_file(folder));
         }
         self.files.enter(folder);
-        names.iter().try_for_each(|name| self.add_file(ArrayFile::open(folder.join(name))?, name))
+        names.iter().try_for_each(|name| {
+            let path = folder.join(name);
+            self.add_file(ArrayFile::open(&path)?, name, &path)
+        })
     }
 
     fn add_indexed(&mut self, folder: &Path) -> Result<(), Error> {

@@ -64,10 +64,12 @@ impl Changes {
 /// Where new data is.
 #[derive(Clone, Debug)]
 pub enum Weights {
-    /// In a file, `.npy`, `.npz` or `.safetensors`, or in the `.npy` files of a folder. If a folder has the `index.json` of an
-    /// extracted file, that says which arrays belong to which tensors. Other arrays of its files with several have their own
-    /// names.
+    /// In a file, `.npy`, `.npz` or `.safetensors`, or in the `.npy` files of a folder. If a folder, or the one around it, has the
+    /// `index.json` of an extracted file, that says which arrays belong to which tensors. Other arrays of its files with several
+    /// have their own names.
     At(PathBuf),
+    /// In a file with one array, for the tensor or feed of this name, or in the array of the name if it has several.
+    For(Text<'static>, PathBuf),
     /// In an array, whose name is that of the tensor.
     Array(Array),
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use popef::read::Data;
 use popef::{Blob, File};
+use popef_ops::extract::Npy;
 use popef_ops::{Code, Error};
 use popef_show::{HexView, Out, escape, json_lines};
 
@@ -16,16 +17,17 @@ use crate::common::input::open_damaged;
 use crate::common::one_blob::OneBlob;
 use crate::common::stdout::no_terminal;
 use crate::common::tool::{Tool, raw_stdout};
-use crate::common::values::path;
+use crate::common::values::{named, path};
 
 /// Write the data of one blob to standard output
 ///
-/// The bytes are as they are in the file; for a tensor or feed, little-endian elements, row by row. Metadata has no data: its
-/// fields are written as JSON. Of a damaged file, blobs before the damage can be written.
+/// The bytes are as they are in the file; for a tensor or feed, little-endian elements, row by row, or with --format npy a file for
+/// numpy, of a feed with the runs in front. Metadata has no data: its fields are written as JSON. Of a damaged file, blobs before the damage can be written.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef cat [OPTIONS] <FILE> <NAME>\n       popef cat [OPTIONS] --blob <N> <FILE>", after_help = "\
 Examples:
   popef cat model.popef weights > weights.bin
+  popef cat --format npy model.popef weights > weights.npy
   popef cat --hex model.popef weights
   popef cat --hex --skip 0x1000 --length 64 model.popef weights
   popef cat --unpacked --type executable model.popef model > model.poplar
@@ -37,8 +39,11 @@ pub(crate) struct Args {
     file: PathBuf,
     #[command(flatten)]
     one: OneBlob,
+    /// Write a tensor or feed as npy, a file for numpy; or any blob as raw bytes, the default
+    #[arg(long, value_name = "FORM", value_parser = named([Form::Raw, Form::Npy], |form| form.name()), default_value = "raw", hide_default_value = true, hide_possible_values = true, help_heading = "Output")]
+    format: Form,
     /// Unpack an executable that is stored compressed
-    #[arg(short, long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     unpacked: bool,
     /// Show the bytes in hexadecimal; 256 of them, unless --length says how many
     #[arg(short = 'x', long, help_heading = "Output")]
@@ -51,6 +56,22 @@ pub(crate) struct Args {
     length: Option<u64>,
 }
 
+/// What the data is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Raw,
+    Npy,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Form::Raw => "raw",
+            Form::Npy => "npy",
+        }
+    }
+}
+
 /// How many bytes --hex shows by itself: they fit a screen.
 const HEX_LENGTH: u64 = 256;
 /// As much is read at once.
@@ -61,6 +82,10 @@ impl Command for Args {
         let file = open_damaged(tool, &self.file)?;
         let blob = self.one.of(&file)?;
         self.warn(tool, &file);
+        if self.format == Form::Npy {
+            self.write_npy(tool, &blob).map_err(|error| error.in_file(&self.file))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         self.write(tool, &blob).map_err(|error| error.in_file(&self.file))?;
         Ok(ExitCode::SUCCESS)
     }
@@ -99,6 +124,22 @@ impl Args {
         if let Some(damage) = file.damage() {
             tool.complain(&Error::from(damage.clone()).in_file(&self.file));
         }
+    }
+
+    fn write_npy(&self, tool: &Tool, blob: &Blob<'_>) -> Result<(), Error> {
+        let parts = [(self.hex, "--hex"), (self.unpacked, "--unpacked"), (self.skip > 0, "--skip"), (self.length.is_some(), "--length")];
+        if let Some((_, option)) = parts.iter().find(|(is_given, _)| *is_given) {
+            let message = format!("{option} is for bytes, and --format npy writes a whole file; leave one of them out");
+            return Err(Error::new(Code::WrongArguments, message));
+        }
+        let Npy { header, data, notes } = Npy::of(blob)?;
+        if io::stdout().is_terminal() {
+            return Err(no_terminal("an .npy file", "add > FILE"));
+        }
+        notes.iter().for_each(|note| tool.say(&format!("note: {}", note.words())));
+        let mut out = raw_stdout().map_err(unwritten)?;
+        out.write_all(&header).map_err(unwritten)?;
+        data.copy_to(&mut out).map(drop).map_err(|error| Error::of_copy(error).in_file("standard output"))
     }
 
     fn write(&self, tool: &Tool, blob: &Blob<'_>) -> Result<(), Error> {

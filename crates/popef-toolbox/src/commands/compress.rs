@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     /// Format and level: zlib or gzip, and perhaps :0 to :9; zlib:6 if nothing is said
-    #[arg(long, alias = "compress", value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, default_value_t, hide_default_value = true)]
+    #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, default_value_t, hide_default_value = true)]
     compression: Packing,
     /// Compress again what is compressed already, perhaps in another format
     #[arg(long)]

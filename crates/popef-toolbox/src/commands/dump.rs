@@ -11,8 +11,7 @@ use crate::common::tool::Tool;
 
 /// Show all that is known of a model, or parts of it
 #[derive(Debug, clap::Args)]
-// -t has been --tensors for as long as there is popef-dump.
-#[command(mut_arg("types", |types| types.short(None)), override_usage = "popef dump [OPTIONS] <FILE>...", after_help = "\
+#[command(override_usage = "popef dump [OPTIONS] <FILE>...", after_help = "\
 Examples:
   popef dump model.popef                    everything
   popef dump -m model.popef                 target, options, program flow

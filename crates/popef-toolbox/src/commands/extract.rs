@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::Blob;
-use popef_ops::extract::{Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, Note, extract};
-use popef_ops::{Code, Error, FilePath, InFile, Name, OutputPath, Overwrite, TargetFolder};
-use popef_show::{Kind, Out, counted, size};
+use popef_open::is_stdin;
+use popef_ops::extract::{
+    Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, Note, OneFile, extract, extract_one,
+};
+use popef_ops::{Code, Error, FilePath, InFile, Name, OutputPath, Overwrite, Target, TargetFolder};
+use popef_show::{Kind, Out, counted, escape, size};
 use serde::Serialize;
 
 use super::Command;
 use crate::common::output::check_folder;
+use crate::common::plain::refuse_elsewhere;
 use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
@@ -26,23 +30,29 @@ use crate::common::values::{named, path};
 /// blobs are written as they are. index.json has everything else, so that `popef pack` makes the same file again, byte for byte.
 /// One file's blobs go into DIR itself; of several files, each gets a folder in DIR. DIR appears when it is complete, and so do the folders that
 /// it is in.
+///
+/// A name that ends with .npy, .npz, .safetensors, .bin or .json is that of one file, without index.json: .npy is for one tensor or
+/// feed, .npz and .safetensors for all that are chosen, .bin for the bytes of one blob, and .json for one metadata.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "popef extract [OPTIONS] -o <DIR> <FILE>...", after_help = EXAMPLES)]
+#[command(
+    override_usage = "popef extract [OPTIONS] -o <DIR> <FILE>...\n       popef extract [OPTIONS] -o <NEW.npy> <FILE>",
+    after_help = EXAMPLES
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     #[command(flatten)]
     filter: Filter,
-    /// The folder to make, with those that it is in
+    /// The folder to make, with those that it is in; or one file: .npy, .npz, .safetensors, .bin or .json
     #[arg(short, long, value_name = "DIR", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Write tensors and feeds as npy, npz, safetensors or raw bytes
-    #[arg(long, value_name = "FORM", value_parser = named(FORMS, form_name), default_value = "npy", hide_default_value = true, hide_possible_values = true, help_heading = "Output")]
-    tensors_as: Arrays,
+    /// Write tensors and feeds as npy, npz, safetensors or raw bytes; npy if nothing is said
+    #[arg(long, value_name = "FORM", value_parser = named(FORMS, form_name), hide_possible_values = true, help_heading = "Output")]
+    tensors_as: Option<Arrays>,
     /// Unpack executables that are compressed; `pack` compresses them anew
     #[arg(long, help_heading = "Output")]
     unpacked: bool,
-    /// Replace DIR if nothing but what was extracted is in it
+    /// Replace DIR if nothing but what was extracted is in it, or the one file
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Only say what would be written
@@ -56,11 +66,15 @@ const EXAMPLES: &str = "\
 Examples:
   popef extract model.popef -o model
       Everything, each tensor as an .npy file, for popef pack model
-  popef extract model.popef -o weights -t tensor --filter 'encoder.*'
+  popef extract model.popef -o weights --type tensor --filter 'encoder.*'
       Some tensors
-  popef extract model.popef -o weights -t tensor --tensors-as safetensors
+  popef extract model.popef -o weights --type tensor --tensors-as safetensors
       All tensors in one file for PyTorch: weights/tensors.safetensors
-  popef extract model.popef -o inside -t executable --unpacked
+  popef extract model.popef -o w.npy --filter encoder/w
+      One tensor in one file
+  popef extract model.popef -o weights.safetensors
+      All tensors and feeds in one file
+  popef extract model.popef -o inside --type executable --unpacked
       Executables that other tools can read";
 
 const FORMS: [Arrays; 4] = [Arrays::Npy, Arrays::Npz, Arrays::Safetensors, Arrays::Raw];
@@ -76,19 +90,19 @@ fn form_name(form: &Arrays) -> &'static str {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        check_folder(self.output.as_deref())?;
-        if self.output.as_deref() == Some(Path::new("-")) {
-            let message = "extract makes a folder, which cannot go to standard output; see popef cat";
-            return Err(Error::new(Code::WrongArguments, message));
-        }
         let paths = self.inputs.paths()?;
+        let one = self.one_file(&paths)?;
         let files = open_all(tool, &paths)?;
         self.filter.check(&files, &paths)?;
         let select = |blob: &Blob<'_>| self.filter.takes(blob);
-        let options = ExtractOptions { arrays: self.tensors_as, unpacked: self.unpacked, select: &select };
+        let arrays = self.tensors_as.unwrap_or_default();
+        let options = ExtractOptions { arrays, unpacked: self.unpacked, select: &select };
         let mut out = tool.out();
         let watch = tool.progress("extracting");
-        let run = |each: Each<'_>| extract(&files, self.target(), &options, &watch, each);
+        let run = |each: Each<'_>| match one.zip(files.first()) {
+            Some(((path, form), file)) => extract_one(file, &self.file_target(path), form, &options, &watch, each),
+            None => extract(&files, self.target(), &options, &watch, each),
+        };
         match self.format.format {
             Format::Json => self.json(&paths, run, &mut out)?,
             Format::Ndjson => self.ndjson(&paths, run, &mut out)?,
@@ -201,8 +215,37 @@ impl Text {
 }
 
 impl Args {
+    /// The one file that is made, if the output is not a folder. Fails if it cannot be made of these inputs.
+    fn one_file(&self, paths: &[PathBuf]) -> Result<Option<(&Path, OneFile)>, Error> {
+        let wrong = |message: String| Err(Error::new(Code::WrongArguments, message));
+        let Some(output) = self.output.as_deref() else { return Ok(None) };
+        if is_stdin(output) {
+            return wrong("extract makes files, which cannot go to standard output; see popef cat, also for --format npy".to_owned());
+        }
+        let Some(form) = OneFile::of(output).filter(|_| !output.is_dir()) else {
+            return check_folder(Some(output)).map(|()| None);
+        };
+        refuse_elsewhere(Some(output))?;
+        let name = escape(&output.to_string_lossy()).into_owned();
+        match self.tensors_as {
+            _ if paths.len() != 1 => wrong(format!("{name} is one file, for blobs of one input; of several, name a folder")),
+            Some(arrays) if form.arrays() != Some(arrays) => {
+                wrong(format!("--tensors-as {} is not what {name} is; leave it out, or name a folder", form_name(&arrays)))
+            }
+            _ => Ok(Some((output, form))),
+        }
+    }
+
+    fn overwrite(&self) -> Overwrite {
+        if self.force { Overwrite::Others } else { Overwrite::Never }
+    }
+
+    fn file_target<'t>(&self, path: &'t Path) -> Target<'t> {
+        if self.dry_run { Target::Trial(path, self.overwrite()) } else { Target::Path(path, self.overwrite()) }
+    }
+
     fn target(&self) -> TargetFolder<'_> {
-        let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
+        let overwrite = self.overwrite();
         match self.output.as_deref() {
             None => TargetFolder::Nowhere,
             Some(folder) if self.dry_run => TargetFolder::Trial(folder, overwrite),
@@ -210,7 +253,7 @@ impl Args {
         }
     }
 
-    /// The folder of a file.
+    /// The folder of a file, or the one file.
     fn folder(&self, file: &ExtractedFile) -> Option<PathBuf> {
         let folder = self.output.as_ref()?;
         Some(if file.folder.is_empty() { folder.clone() } else { folder.join(&file.folder) })
@@ -250,7 +293,7 @@ fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
     let of_surplus = blob.surplus.as_ref().map_or(0, |surplus| surplus.size);
     begin_line(blob, out);
     if let Some(path) = &blob.path {
-        out.put(": ").put(path);
+        out.put(": ").text(Kind::Plain, &path.as_str().into());
     }
     if let Some(key) = &blob.key {
         out.put(" ").text(Kind::Plain, &key.as_str().into());
@@ -258,7 +301,7 @@ fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
     out.put(", ").put(&size(blob.extracted_size.saturating_sub(of_surplus))).end_line()?;
     let Some(surplus) = &blob.surplus else { return Ok(()) };
     begin_line(blob, out);
-    out.put(": ").put(&surplus.path).put(", ").put(&size(surplus.size)).end_line()
+    out.put(": ").text(Kind::Plain, &surplus.path.as_str().into()).put(", ").put(&size(surplus.size)).end_line()
 }
 
 fn begin_line(blob: &ExtractedBlob, out: &mut Out) {

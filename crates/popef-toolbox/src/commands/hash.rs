@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     filter: Filter,
     /// sha256, blake3 or both
-    #[arg(short, long, value_name = "NAME", value_parser = algorithm(), default_value = "sha256", hide_possible_values = true, help_heading = "Digests")]
+    #[arg(long, value_name = "NAME", value_parser = algorithm(), default_value = "sha256", hide_possible_values = true, help_heading = "Digests")]
     algorithm: Algorithms,
     /// Also compute the digest of each whole file
     #[arg(long, help_heading = "Digests")]

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueHint;
 use popef::write::Packing;
 use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, State, pack};
 use popef_ops::{Error, OutputPath};
@@ -20,7 +21,7 @@ use crate::common::format::{Format, FormatArgs, Network, json_line};
 use crate::common::output::OutputArgs;
 use crate::common::rows::Rows;
 use crate::common::tool::Tool;
-use crate::common::values::{arrays, path};
+use crate::common::values::{GivenArrays, named_arrays, path};
 
 /// Make a file of what `extract` took out, or of other parts
 ///
@@ -43,9 +44,9 @@ pub(crate) struct Args {
     /// Metadata as JSON, as popef extract writes it
     #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Blobs")]
     metadata: Vec<PathBuf>,
-    /// Tensors: all arrays of an .npy, .npz or .safetensors file; that of an .npy file has the file's name
-    #[arg(long, value_name = "FILE", value_parser = arrays(), num_args = 1.., help_heading = "Blobs")]
-    tensors: Vec<PathBuf>,
+    /// Tensors: all arrays of an .npy, .npz or .safetensors file; that of an .npy file has the file's name, or NAME
+    #[arg(long, value_name = "[NAME=]FILE", value_hint = ValueHint::AnyPath, value_parser = named_arrays(), num_args = 1.., help_heading = "Blobs")]
+    tensors: Vec<GivenArrays>,
     /// A feed: the one array of FILE, whose first dimension is the runs
     #[arg(long = "feed", value_name = "NAME=FILE", value_parser = named_file, help_heading = "Blobs")]
     feeds: Vec<NamedFile>,
@@ -54,7 +55,7 @@ pub(crate) struct Args {
     opaques: Vec<NamedFile>,
     /// Compress executables that become smaller by it: zlib or gzip, and perhaps :0 to :9
     #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, help_heading = "Output")]
-    compress: Option<Packing>,
+    compression: Option<Packing>,
     /// Also write data that does not fit its anchor
     #[arg(long, help_heading = "Output")]
     unchecked: bool,
@@ -75,8 +76,15 @@ Examples:
       Weights from PyTorch, under their own names
   popef pack --executable model.bin --metadata model.json --tensors w/*.npy --feed images=x.npy -o model.popef
       A whole model
-  popef pack model --compress zlib:6 -o small.popef
+  popef pack model --compression zlib:6 -o small.popef
       The same with its executables compressed";
+
+fn tensors(given: GivenArrays) -> PackInput {
+    match given {
+        GivenArrays::At(path) => PackInput::Tensors(path),
+        GivenArrays::For(name, path) => PackInput::TensorOf(name.into(), path),
+    }
+}
 
 #[derive(Clone, Debug)]
 struct NamedFile {
@@ -105,7 +113,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let mut out = tool.report(self.output.is_stdout());
         let (inputs, watch) = (self.inputs(), tool.progress("packing"));
-        let options = PackOptions { compress: self.compress, unchecked: self.unchecked, strict: self.strict };
+        let options = PackOptions { compress: self.compression, unchecked: self.unchecked, strict: self.strict };
         let run = |each: Each<'_>| pack(&inputs, self.output.target(), &options, &watch, each);
         let packed = match self.format.format {
             Format::Json => {
@@ -193,7 +201,7 @@ impl Args {
         }));
         inputs.extend(self.metadata.iter().cloned().map(PackInput::Metadata));
         inputs.extend(self.opaques.iter().map(|file| PackInput::Opaque(file.name.clone().into(), file.path.clone())));
-        inputs.extend(self.tensors.iter().cloned().map(PackInput::Tensors));
+        inputs.extend(self.tensors.iter().cloned().map(tensors));
         inputs.extend(self.feeds.iter().map(|file| PackInput::Feed(file.name.clone().into(), file.path.clone())));
         inputs
     }

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueHint;
 use popef::File;
 use popef::types::{BlobType, Text};
 use popef_open::is_stdin;
@@ -23,7 +24,7 @@ use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
 use crate::common::tool::Tool;
-use crate::common::values::{arrays, path};
+use crate::common::values::{GivenArrays, named_arrays, path};
 
 /// Change metadata, names and weights, and nothing else
 #[derive(Debug, clap::Args)]
@@ -35,6 +36,7 @@ Examples:
   popef set model.popef --unset 'engineOptions[debug.trace]' --in-place
   popef set model.popef --merge patch.json -o new.popef
   popef set model.popef --tensors weights.safetensors -o retrained.popef
+  popef set model.popef --tensors encoder/w=w.npy --in-place
   popef set model.popef --rename old.weight=new.weight --in-place
 
 Exit status:
@@ -89,11 +91,11 @@ pub(crate) struct Args {
     keep_references: bool,
     /// Replace the data of tensors and feeds by arrays of the same name
     ///
-    /// ARRAYS is an .npz, .safetensors or .npy file, or a folder of .npy files such as `popef extract` makes. Each array must
-    /// have the type and shape of its tensor; that of a feed has the runs in front. Bytes stand for 8-bit floats. Bytes
-    /// behind the end of a tensor stay.
-    #[arg(long, value_name = "ARRAYS", value_parser = arrays(), help_heading = "Blobs")]
-    tensors: Vec<PathBuf>,
+    /// ARRAYS is an .npz, .safetensors or .npy file, or a folder of .npy files such as `popef extract` makes. NAME=FILE is for the
+    /// tensor NAME, whatever the array in the file is called. Each array must have the type and shape of its tensor; that of a feed has
+    /// the runs in front. Bytes stand for 8-bit floats. Bytes behind the end of a tensor stay.
+    #[arg(long, value_name = "[NAME=]ARRAYS", value_hint = ValueHint::AnyPath, value_parser = named_arrays(), help_heading = "Blobs")]
+    tensors: Vec<GivenArrays>,
     /// Add the tensors of --tensors that the file does not have, if it has an input of that name
     #[arg(long, requires = "tensors", help_heading = "Blobs")]
     add_missing: bool,
@@ -169,7 +171,7 @@ impl Args {
             fields,
             renames: Vec::new(),
             keep_references: self.keep_references,
-            weights: self.tensors.iter().cloned().map(Weights::At).collect(),
+            weights: self.tensors.iter().cloned().map(weights).collect(),
             add_missing: self.add_missing,
             version: self.set_version.clone().map(Text::from),
             drop_surplus: self.drop_surplus,
@@ -210,6 +212,13 @@ impl Args {
         let target = self.output.target(file.path())?;
         target.check_sources(self.merge.iter().map(PathBuf::as_path))?;
         plan.write(target, self.strict, &watch).map(Some)
+    }
+}
+
+fn weights(given: GivenArrays) -> Weights {
+    match given {
+        GivenArrays::At(path) => Weights::At(path),
+        GivenArrays::For(name, path) => Weights::For(name.into(), path),
     }
 }
 

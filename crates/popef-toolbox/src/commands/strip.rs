@@ -4,15 +4,14 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Arg;
-use popef::types::BlobType;
+use popef::types::{BlobType, Text};
 use popef::{Blob, File};
 use popef_ops::{Broken, Code, Error, StripOptions, Stripped, strip};
 use popef_show::{Glob, Kind, Out, counted, size};
 
 use super::Command;
 use crate::common::end::unwritten;
-use crate::common::filter::{Filter, name_of, type_name, type_named};
+use crate::common::filter::{name_of, type_name, type_named};
 use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
@@ -22,22 +21,18 @@ use crate::common::values::path;
 
 /// Drop blobs from a file
 ///
-/// What --drop names is dropped, and what --type, --filter and --exclude choose, if any of them is given. Everything else stays, in
-/// its order. The report says what was dropped, and stderr what can no longer be loaded. popef strip --dry-run shows it without a
-/// change.
+/// What --drop names is dropped, except what --exclude names. Everything else stays, in its order. The report says what was dropped,
+/// and stderr what can no longer be loaded. popef strip --dry-run shows it without a change.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "popef strip [OPTIONS] --drop <TYPE[:GLOB]> -o <NEW> <FILE>\n       popef strip [OPTIONS] --type <TYPE> --filter <GLOB> -o <NEW> <FILE>\n       popef strip [OPTIONS] --drop <TYPE[:GLOB]> --in-place <FILE>", after_help = "\
+#[command(override_usage = "popef strip [OPTIONS] --drop <TYPE[:GLOB]> -o <NEW> <FILE>\n       popef strip [OPTIONS] --drop <TYPE[:GLOB]> --in-place <FILE>", after_help = "\
 Examples:
   popef strip model.popef --drop feed -o small.popef
   popef strip model.popef --drop 'tensor:optimizer.*' --drop 'tensor:*.momentum' -o small.popef
-  popef strip model.popef --type tensor --filter 'optimizer.*' --exclude '*.step' -o small.popef
+  popef strip model.popef --drop 'tensor:optimizer.*' --exclude '*.step' -o small.popef
   popef strip --in-place model.popef --drop opaque:poptorch
   popef strip --dry-run model.popef --drop 'any:debug*'
   popef strip model.poptorch --drop prefix -o model.popef
       Without the pickle that older files of PopTorch begin with")]
-#[command(mut_arg("types", |arg| drop_only(arg, "blobs of TYPE: executable, metadata, tensor, feed or opaque", "Separate several with commas.")))]
-#[command(mut_arg("filter", |arg| drop_only(arg, "blobs whose name matches GLOB", "The patterns are those of --drop. Can be given several times.")))]
-#[command(mut_arg("exclude", |arg| arg.help("Keep blobs whose name matches GLOB; this counts more than --filter, and less than --drop")))]
 pub(crate) struct Args {
     /// The file to change; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path())]
@@ -47,19 +42,18 @@ pub(crate) struct Args {
     /// TYPE is executable, metadata, tensor, feed, opaque or any; several with commas. A blob is dropped if any --drop names it.
     /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata goes by the name of its executable.
     /// `prefix` is what comes before the first blob, such as a pickle.
-    #[arg(long, value_name = "TYPE[:GLOB]", value_parser = Drop::parse, required_unless_present_any = ["types", "filter", "exclude"], help_heading = "Selection")]
+    #[arg(long, value_name = "TYPE[:GLOB]", value_parser = Drop::parse, required = true, help_heading = "Selection")]
     drop: Vec<Drop>,
-    #[command(flatten)]
-    filter: Filter,
+    /// Do not drop blobs whose name matches GLOB; this counts more than --drop
+    #[arg(long, value_name = "GLOB", value_parser = Glob::parse, help_heading = "Selection")]
+    exclude: Vec<Glob>,
+    /// Ignore the case of ASCII letters in --drop and --exclude
+    #[arg(short, long, help_heading = "Selection")]
+    ignore_case: bool,
     #[command(flatten)]
     output: ChangeArgs,
     #[command(flatten)]
     format: FormatArgs,
-}
-
-/// Says what an option of the filter does here: what it chooses goes.
-fn drop_only(option: Arg, which: &str, more: &str) -> Arg {
-    option.help(format!("Drop only {which}")).long_help(format!("Drop only {which}\n\n{more}"))
 }
 
 /// What one `--drop` names.
@@ -99,18 +93,17 @@ impl Drop {
         Ok(Drop::Blobs { types, glob, text: text.to_owned() })
     }
 
-    /// What was given, if it names nothing in a file.
-    fn in_vain(&self, file: &File) -> Option<&str> {
-        let (found, text) = match self {
-            Drop::Prefix => (!file.prefix().is_empty(), "prefix"),
-            Drop::Blobs { text, .. } => (file.blobs().any(|blob| self.names(&blob)), text.as_str()),
-        };
-        (!found).then_some(text)
+    /// As it was given.
+    fn text(&self) -> &str {
+        match self {
+            Drop::Prefix => "prefix",
+            Drop::Blobs { text, .. } => text,
+        }
     }
 
-    fn names(&self, blob: &Blob<'_>) -> bool {
+    fn names(&self, blob: &Blob<'_>, ignore_case: bool) -> bool {
         let Drop::Blobs { types, glob, .. } = self else { return false };
-        let is_named = |glob: &Glob| glob.matches(&name_of(blob).to_string_lossy(), false);
+        let is_named = |glob: &Glob| glob.matches(&name_of(blob).to_string_lossy(), ignore_case);
         (types.is_empty() || types.contains(&blob.blob_type())) && glob.as_ref().is_none_or(is_named)
     }
 }
@@ -141,27 +134,41 @@ impl Command for Args {
 
 impl Args {
     fn drops(&self, blob: &Blob<'_>) -> bool {
-        self.filter_chooses(blob) || self.drop.iter().any(|drop| drop.names(blob))
+        self.drop.iter().any(|drop| self.drops_by(drop, blob))
     }
 
-    /// A filter that is not given chooses nothing to be dropped.
-    fn filter_chooses(&self, blob: &Blob<'_>) -> bool {
-        !self.filter.is_everything() && self.filter.takes(blob)
+    /// Whether one `--drop` drops a blob.
+    fn drops_by(&self, drop: &Drop, blob: &Blob<'_>) -> bool {
+        drop.names(blob, self.ignore_case) && !self.keeps(&name_of(blob))
+    }
+
+    fn keeps(&self, name: &Text<'_>) -> bool {
+        self.exclude.iter().any(|glob| glob.matches(&name.to_string_lossy(), self.ignore_case))
+    }
+
+    /// Whether one `--drop` drops anything.
+    fn has_effect(&self, drop: &Drop, file: &File) -> bool {
+        match drop {
+            Drop::Prefix => !file.prefix().is_empty(),
+            Drop::Blobs { .. } => file.blobs().any(|blob| self.drops_by(drop, &blob)),
+        }
     }
 
     /// Says which `--drop` names nothing. If none names anything, that is an error: more likely a slip of the pen than a wish.
     fn check_drops(&self, tool: &Tool, file: &File) -> Result<(), Error> {
-        let mut in_vain: Vec<String> = self.drop.iter().filter_map(|drop| drop.in_vain(file)).map(in_vain).collect();
-        let has_filter = !self.filter.is_everything();
-        if self.filter.check([file], &[&self.file]).is_err() {
-            in_vain.push(self.filter.matches_nothing());
-        }
-        if in_vain.len() < self.drop.len().saturating_add(has_filter.into()) {
+        let in_vain = self.drop.iter().filter(|drop| !self.has_effect(drop, file));
+        let in_vain: Vec<String> = in_vain.map(|drop| self.in_vain(drop)).collect();
+        if in_vain.len() < self.drop.len() {
             in_vain.iter().for_each(|message| tool.say(message));
             return Ok(());
         }
         let message = in_vain.into_iter().next().unwrap_or_default();
         Err(Error::new(Code::NothingChosen, message).in_file(&self.file))
+    }
+
+    fn in_vain(&self, drop: &Drop) -> String {
+        let but = if self.exclude.is_empty() { "" } else { " that --exclude does not keep" };
+        format!("--drop {} matches nothing{but}", drop.text())
     }
 
     fn show(&self, out: &mut Out, stripped: &Stripped) -> io::Result<()> {
@@ -185,10 +192,6 @@ impl Args {
         let sizes = format!("{} -> {}", size(*size_before), size(*size_after));
         out.put(&format!("{} {would_be}dropped, {} kept: {sizes}", blobs(dropped.count), blobs(*kept))).end_line()
     }
-}
-
-fn in_vain(drop: &str) -> String {
-    format!("--drop {drop} matches nothing")
 }
 
 fn shown_type(blob_type: BlobType) -> String {

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Digests")]
     content: bool,
     /// sha256 or blake3: what the lines of MANIFEST are, if it is not JSON; without it, either fits
-    #[arg(short, long, value_name = "NAME", value_parser = one_algorithm(), hide_possible_values = true, help_heading = "Digests")]
+    #[arg(long, value_name = "NAME", value_parser = one_algorithm(), hide_possible_values = true, help_heading = "Digests")]
     algorithm: Option<Algorithms>,
     #[command(flatten)]
     filter: Filter,

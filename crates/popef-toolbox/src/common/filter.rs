@@ -17,7 +17,7 @@ pub(crate) struct Types {
     /// Only blobs of TYPE: executable, metadata, tensor, feed or opaque
     ///
     /// Separate several with commas.
-    #[arg(short, long = "type", value_name = "TYPE", value_parser = blob_type(), value_delimiter = ',', hide_possible_values = true)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = blob_type(), value_delimiter = ',', hide_possible_values = true)]
     pub(crate) types: Vec<BlobType>,
 }
 
@@ -96,7 +96,7 @@ impl Filter {
         }
     }
 
-    pub(crate) fn matches_nothing(&self) -> String {
+    fn matches_nothing(&self) -> String {
         format!("nothing matches {}", self.given())
     }
 

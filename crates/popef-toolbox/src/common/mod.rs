@@ -1,5 +1,6 @@
 //! What the commands share.
 
+pub(crate) mod color;
 pub(crate) mod compression;
 pub(crate) mod csv;
 mod elsewhere;

@@ -17,7 +17,7 @@ pub(crate) struct OneBlob {
     #[arg(value_name = "NAME", required_unless_present = "blob")]
     name: Option<OsString>,
     /// Type of the blob: executable, metadata, tensor, feed or opaque
-    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = blob_type(), hide_possible_values = true, help_heading = "Selection")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = blob_type(), hide_possible_values = true, help_heading = "Selection")]
     blob_type: Option<BlobType>,
     /// Index of the blob, as `popef ls` shows it under `#`
     #[arg(long, value_name = "N", conflicts_with_all = ["name", "blob_type"], help_heading = "Selection")]

@@ -37,11 +37,7 @@ impl Place<'_> {
         files: impl IntoIterator<Item = &'f File>,
     ) -> Result<Plain, Error> {
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
-        if let Some(path) = self.path.filter(|path| popef_open::is_elsewhere(path)) {
-            let message =
-                "only PopEF files are written to other machines; write it here, and copy it with the store's own tool";
-            return Err(Error::new(Code::WrongArguments, message).in_file(path));
-        }
+        refuse_elsewhere(self.path)?;
         match self.path.filter(|path| !is_stdin(path)) {
             Some(path) if self.dry_run => PlainFile::check(path, overwrite, sources, files).map(|()| Plain::Counted(0)),
             Some(path) => PlainFile::of_sources(path, overwrite, sources, files).map(Plain::File),
@@ -73,6 +69,14 @@ impl Place<'_> {
             }
         }
     }
+}
+
+/// Fails if a file that is no PopEF would be on another machine.
+pub(crate) fn refuse_elsewhere(path: Option<&Path>) -> Result<(), Error> {
+    let Some(path) = path.filter(|path| popef_open::is_elsewhere(path)) else { return Ok(()) };
+    let message =
+        "only PopEF files are written to other machines; write it here, and copy it with the store's own tool";
+    Err(Error::new(Code::WrongArguments, message).in_file(path))
 }
 
 impl Write for Plain {

@@ -1,9 +1,9 @@
 //! Values of options. They are those of popef-dump.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
-use popef_open::is_stdin;
+use popef_open::{is_elsewhere, is_stdin};
 
 pub(crate) use popef_dump_tool::values::{named, path, rule_id, when};
 
@@ -13,6 +13,38 @@ pub(crate) fn arrays() -> impl TypedValueParser<Value = PathBuf> {
         true => Err("arrays are not read from standard input (-); save them to a file, and give that"),
         false => Ok(path),
     })
+}
+
+/// Where arrays are: in a file or folder, or in a file for the tensor of a name.
+#[derive(Clone, Debug)]
+pub(crate) enum GivenArrays {
+    At(PathBuf),
+    For(String, PathBuf),
+}
+
+/// `FILE`, or `NAME=FILE`. Both may have a `=` in them: a path that exists is meant as a whole, and of several parts behind a `=`, the
+/// longest that exists is the file.
+pub(crate) fn named_arrays() -> impl TypedValueParser<Value = GivenArrays> {
+    let of = |path: PathBuf| path.to_str().and_then(for_name).unwrap_or(GivenArrays::At(path));
+    arrays().try_map(move |path| match of(path) {
+        GivenArrays::For(name, _) if name.is_empty() => {
+            Err("the NAME of NAME=FILE is empty; is a variable of the shell not set?")
+        }
+        GivenArrays::For(_, path) if is_stdin(&path) || path.as_os_str().is_empty() => {
+            Err("the FILE of NAME=FILE must be a file")
+        }
+        given => Ok(given),
+    })
+}
+
+fn for_name(text: &str) -> Option<GivenArrays> {
+    let parts =
+        || text.match_indices('=').filter_map(|(at, _)| Some((text.get(..at)?, text.get(at.saturating_add(1)..)?)));
+    if Path::new(text).exists() || is_elsewhere(Path::new(text)) {
+        return None;
+    }
+    let (name, path) = parts().find(|(_, path)| Path::new(path).exists()).or_else(|| parts().next())?;
+    Some(GivenArrays::For(name.to_owned(), path.into()))
 }
 
 /// A tolerance of a comparison.

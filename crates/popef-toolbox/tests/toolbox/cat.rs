@@ -55,7 +55,7 @@ fn parts_of_data_are_the_parts_of_the_whole() {
     let plain = cat("plain-poplar.popef", &[]);
     assert_eq!(cat("zlib-poplar.popef", &["--unpacked"]), plain);
     assert_eq!(cat("plain-poplar.popef", &["--unpacked"]), plain);
-    assert_eq!(cat("zlib-poplar.popef", &["-u", "--skip", "1000", "--length", "0x20"]), &plain[1000..1032]);
+    assert_eq!(cat("zlib-poplar.popef", &["--unpacked", "--skip", "1000", "--length", "0x20"]), &plain[1000..1032]);
     assert_eq!(cat("plain-poplar.popef", &["-s", "0x10", "-n", "5"]), &plain[16..21]);
     assert_eq!(cat("plain-poplar.popef", &["-s", &plain.len().to_string()]), b"");
     let past = place.run(&["cat", "plain-poplar.popef", "model", "-s", "9999999"]);
@@ -75,12 +75,35 @@ fn unpacked_executables_are_what_the_compressors_got() {
 }
 
 #[test]
+fn an_npy_file_is_that_of_extract() {
+    let place = Place::with(&["interop/all-types.popef", "interop/executable.popef", "golden/natural.popef"]);
+    let mut count = 0;
+    for file in ["all-types.popef", "executable.popef"] {
+        place.run(&["extract", file, "-o", "model", "--force"]).good();
+        let index: Value = serde_json::from_slice(&place.read("model/index.json")).unwrap();
+        for (number, blob) in index["blobs"].as_array().unwrap().iter().enumerate() {
+            let npy = place.run(&["cat", file, "--blob", &number.to_string(), "--format", "npy"]);
+            let Some(path) = blob["data"]["file"].as_str().filter(|path| path.ends_with(".npy")) else {
+                assert!(npy.status == 2 && npy.err.contains("is no tensor or feed"), "{npy:?}");
+                continue;
+            };
+            assert_eq!(npy.clone().good().out, place.read(&format!("model/{path}")), "{path}");
+            assert_eq!(npy.err.contains("left out"), file == "executable.popef");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
+    let run = place.run(&["cat", "executable.popef", "input_parameter", "--format", "npy", "--hex"]);
+    assert!(run.status == 2 && run.err.contains("--hex is for bytes"), "{run:?}");
+}
+
+#[test]
 fn a_damaged_checksum_is_found() {
     let place = Place::with(&["compressed/zlib-1.popef"]);
     let mut bytes = place.read("zlib-1.popef");
     *bytes.last_mut().unwrap() ^= 1;
     place.write("wrong.popef", &bytes);
-    let run = place.run(&["cat", "-u", "wrong.popef", "--blob", "0"]);
+    let run = place.run(&["cat", "--unpacked", "wrong.popef", "--blob", "0"]);
     assert_eq!(run.status, 2, "{}", run.err);
 }
 
@@ -121,7 +144,7 @@ fn a_blob_is_found_by_the_name_that_is_shown() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let place = Place::with(&["interop/executable.popef"]);
-    for args in [&["--blob", "2"][..], &["--blob", "2", "--hex", "-n", "all"], &["--blob", "2", "-u"]] {
+    for args in [&["--blob", "2"][..], &["--blob", "2", "--hex", "-n", "all"], &["--blob", "2", "--unpacked"]] {
         let mut command = place.command();
         command.args(["cat", "executable.popef"]).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -142,13 +165,13 @@ fn what_is_shown() {
             "cat --hex executable.popef input_parameter",
             "cat --hex -n 32 executable.popef --blob 2",
             "cat --hex --color always -n 32 executable.popef --blob 0",
-            "cat -x executable.popef -t executable 3284579348837926701",
+            "cat -x executable.popef --type executable 3284579348837926701",
             "cat executable.popef 3284579348837926701",
             "cat executable.popef input_paramter",
-            "cat executable.popef -t feed input_parameter",
+            "cat executable.popef --type feed input_parameter",
             "cat executable.popef --blob 4",
             "cat --hex executable.popef --blob 1",
-            "cat -u executable.popef input_parameter",
+            "cat --unpacked executable.popef input_parameter",
             "cat -n ten executable.popef --blob 0",
             "cat hostile-names.popef evil",
             "cat natural.popef weight",

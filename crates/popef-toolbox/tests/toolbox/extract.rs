@@ -14,7 +14,7 @@ fn what_is_extracted_is_shown() {
         "extract executable.popef --dry-run",
         "extract executable.popef -o model",
         "extract executable.popef -o model",
-        "extract executable.popef split-tensors.popef -o both -t tensor",
+        "extract executable.popef split-tensors.popef -o both --type tensor",
         "extract executable.popef -o -",
         "extract executable.popef -o model --force --format json",
     ];
@@ -258,7 +258,7 @@ fn numpy_and_safetensors_load_what_is_extracted() {
     place.run(&["pack", "--tensors", "scalar.npy", "none.npy", "bool.npy", "-o", "odd.popef"]).good();
     for file in ["elements.popef", "all-types.popef", "hostile-names.popef", "odd.popef"] {
         for form in ["npy", "npz", "safetensors"] {
-            let folder = format!("{file}.{form}");
+            let folder = format!("{form}-{file}");
             place.run(&["extract", file, "-o", &folder, "--tensors-as", form]).good();
             let Some(loaded) = python(LOAD, &["numpy", "safetensors"], &[place.path(&folder)]) else { return };
             assert_eq!(loaded, expected(&File::open(place.path(file)).unwrap()), "{file} as {form}");
@@ -281,7 +281,7 @@ fn an_npz_has_no_key_that_leads_to_another_array() {
     let index: serde_json::Value = serde_json::from_slice(&fs::read(place.path("model/index.json")).unwrap()).unwrap();
     let blobs = index["blobs"].as_array().unwrap();
     let keys: Vec<&str> = blobs.iter().map(|blob| blob["data"]["key"].as_str().unwrap()).collect();
-    assert_eq!(keys, ["w", "w.npy~2", "W.NPY~3", "v.npy", "w.npy.npy~4"]);
+    assert_eq!(keys, ["w", "w.npy~2", "W.NPY", "v.npy", "w.npy.npy~3"]);
     place.run(&["pack", "model", "-o", "again.popef"]).good();
     assert_eq!(place.read("again.popef"), place.read("keys.popef"));
     let Some(loaded) = python(LOAD, &["numpy", "safetensors"], &[place.path("model")]) else { return };
@@ -336,8 +336,8 @@ fn hostile_names_stay_in_the_folder() {
             let Ok(entries) = fs::read_dir(place.path("model").join(folder)) else { continue };
             for entry in entries {
                 let name = entry.unwrap().file_name().into_string().unwrap();
-                let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"-+_.~".contains(&byte);
-                assert!(name.bytes().all(harmless) && name.len() < 140 && !name.starts_with(['.', '-']), "{name}");
+                let hostile = |letter: char| letter.is_control() || "/\\:*?\"<>|\u{202e}".contains(letter);
+                assert!(!name.contains(hostile) && name.len() <= 255 && !name.starts_with(['.', '-']), "{name}");
                 found += 1;
             }
         }
@@ -347,6 +347,163 @@ fn hostile_names_stay_in_the_folder() {
         fs::remove_dir_all(place.path("model")).unwrap();
     }
     assert_eq!(place.names(), ["again.popef", "hostile.popef", "scalar.npy"]);
+}
+
+/// A file with tensors of these names. Each has one byte, its number from 1 on.
+fn with_names(place: &Place, path: &str, names: &[&str]) {
+    let mut writer = popef::Writer::create(place.path(path)).unwrap();
+    for (name, byte) in names.iter().zip(1u8..) {
+        let tensor_info = popef::TensorInfo::new(DataType::U8, [1]);
+        writer
+            .write_tensor(&popef::types::TensorDataInfo { name: (*name).to_owned().into(), tensor_info }, &[byte])
+            .unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn letters_of_all_scripts_stay_in_names() {
+    let place = Place::with(&[]);
+    let long = "日".repeat(100);
+    let names = ["größe", "重み.1", "модель (2)", "e\u{301}", "\u{e9}", "É", "a\u{202e}b", "dense/kernel:0", &long];
+    with_names(&place, "names.popef", &names);
+    place.run(&["extract", "names.popef", "-o", "model"]).good();
+    let cut = format!("{}.npy", "日".repeat(76));
+    let files: Vec<String> = files_in(&place.path("model/tensors"), "").into_iter().map(|(name, _)| name).collect();
+    let mut expected = [
+        "größe.npy",
+        "重み.1.npy",
+        "модель (2).npy",
+        "e\u{301}.npy",
+        "\u{e9}~2.npy",
+        "É~3.npy",
+        "a_b.npy",
+        "dense_kernel_0.npy",
+        &cut,
+    ];
+    expected.sort_unstable();
+    assert_eq!(files, expected);
+    place.run(&["pack", "model", "-o", "again.popef"]).good();
+    assert_eq!(place.read("again.popef"), place.read("names.popef"));
+}
+
+/// Also without the folder's index.json: each file alone says which tensor it is, as far as its name can.
+#[test]
+fn what_was_extracted_can_be_given_back() {
+    let place = Place::with(&[]);
+    with_names(&place, "old.popef", &["größe", "dense/kernel:0", "W", "w"]);
+    with_names(&place, "new.popef", &["w", "W", "dense/kernel:0", "größe"]);
+    let new: Vec<u8> =
+        File::open(place.path("new.popef")).unwrap().tensors().map(|tensor| tensor.data().read().unwrap()[0]).collect();
+    place.run(&["extract", "new.popef", "-o", "new"]).good();
+    place.run(&["extract", "new.popef", "-o", "new.npz"]).good();
+    place.run(&["extract", "new.popef", "-o", "new.safetensors"]).good();
+    let file = |name: &str| format!("new/tensors/{name}.npy");
+    let each = ["größe", "dense_kernel_0", "w", "W~2"].map(file);
+    let each: Vec<&str> = each.iter().flat_map(|path| ["--tensors", path]).collect();
+    for tensors in [
+        &["--tensors", "new"][..],
+        &["--tensors", "new/tensors"],
+        &each,
+        &["--tensors", "new.npz"],
+        &["--tensors", "new.safetensors"],
+    ] {
+        place.run(&[&["set", "old.popef", "-o", "set.popef", "--force"], tensors].concat()).good();
+        let set = File::open(place.path("set.popef")).unwrap();
+        let set: Vec<u8> = set.tensors().map(|tensor| tensor.data().read().unwrap()[0]).collect();
+        assert_eq!((set, &new[..]), (vec![4, 3, 2, 1], &[1, 2, 3, 4][..]), "{tensors:?}");
+    }
+    let files: Vec<&str> = each.iter().copied().filter(|word| *word != "--tensors").collect();
+    place.run(&[&["pack", "-o", "packed.popef", "--tensors"], &files[..]].concat()).good();
+    let packed = File::open(place.path("packed.popef")).unwrap();
+    let names: Vec<String> = packed.tensors().map(|tensor| tensor.name().to_string()).collect();
+    assert_eq!(names, ["größe", "dense/kernel:0", "w", "W"]);
+}
+
+#[test]
+fn one_file_is_made_by_its_ending() {
+    let place = Place::with(&["interop/executable.popef", "interop/all-types.popef", "interop/split-feeds.popef"]);
+    let cat = |args: &[&str]| place.run(&[&["cat"], args].concat()).good().out;
+    let extract = |args: &[&str]| place.run(&[&["extract"], args].concat());
+    place.run(&["extract", "executable.popef", "-o", "model"]).good();
+    let npy = place.read("model/tensors/input_parameter.npy");
+
+    let run = extract(&["executable.popef", "-o", "w.npy"]).good();
+    assert_eq!(
+        run.text(),
+        "executable.popef: 1 blob with 16 B of data extracted to w.npy, 3 left out\n  note: input_parameter: bytes after the last tensor were left out\n"
+    );
+    assert_eq!(place.read("w.npy"), npy);
+    extract(&["executable.popef", "-o", "w.bin", "--type", "tensor"]).good();
+    assert_eq!(place.read("w.bin"), cat(&["executable.popef", "input_parameter"]));
+    extract(&["executable.popef", "-o", "m.json"]).good();
+    assert_eq!(place.read("m.json"), cat(&["executable.popef", "--blob", "1"]));
+    extract(&["executable.popef", "-o", "e.bin", "--type", "executable", "--unpacked"]).good();
+    assert_eq!(place.read("e.bin"), cat(&["executable.popef", "--blob", "2", "--unpacked"]));
+    // A slash makes a folder, and so does another ending.
+    extract(&["executable.popef", "-o", "folder.npy/"]).good();
+    extract(&["executable.popef", "-o", "folder.v1"]).good();
+    assert_eq!(place.read("folder.npy/tensors/input_parameter.npy"), npy);
+    assert_eq!(place.read("folder.v1/tensors/input_parameter.npy"), npy);
+
+    let report = extract(&["executable.popef", "-o", "j.npy", "--format", "json"]).good().json()["files"][0].take();
+    assert_eq!((&report["output"], &report["blobs"][0]["path"]), (&"j.npy".into(), &"j.npy".into()));
+    assert_eq!(report["extractedSize"], npy.len());
+    let before = place.names();
+    let trial =
+        extract(&["executable.popef", "-o", "k.npy", "--format", "json", "--dry-run"]).good().json()["files"][0].take();
+    assert_eq!(trial["blobs"][0]["extractedSize"], npy.len());
+    assert_eq!(place.names(), before);
+}
+
+#[test]
+fn what_one_file_cannot_be_is_told() {
+    let place = Place::with(&["interop/executable.popef", "interop/all-types.popef"]);
+    place.write("there.npy", "mine");
+    for (args, words) in [
+        (&["all-types.popef", "-o", "x.npy"][..], "an .npy file has one tensor or feed, and "),
+        (&["all-types.popef", "-o", "x.bin"], "a .bin file has the bytes of one blob other than metadata, and "),
+        (
+            &["executable.popef", "-o", "x.npy", "--type", "executable"],
+            "an .npy file has one tensor or feed, and none is chosen [nothing-chosen]",
+        ),
+        (
+            &["executable.popef", "all-types.popef", "-o", "x.npz"],
+            "x.npz is one file, for blobs of one input; of several, name a folder",
+        ),
+        (&["executable.popef", "-o", "x.npy", "--tensors-as", "raw"], "--tensors-as raw is not what x.npy is"),
+        (&["executable.popef", "-o", "there.npy"], "there.npy: "),
+        (&["executable.popef", "-o", "no/x.npy"], "no/x.npy: "),
+        (&["executable.popef", "-o", "-"], "see popef cat, also for --format npy"),
+    ] {
+        for more in [&[][..], &["--dry-run"]] {
+            let run = place.run(&[&["extract"], args, more].concat());
+            assert!(run.status == 2 && run.err.contains(words), "{args:?} {run:?}");
+        }
+    }
+    assert_eq!(place.names(), ["all-types.popef", "executable.popef", "there.npy"]);
+    place.run(&["extract", "executable.popef", "-o", "there.npy", "--force"]).good();
+    assert!(place.read("there.npy").starts_with(b"\x93NUMPY"));
+}
+
+#[test]
+fn numpy_and_safetensors_load_one_file() {
+    let place = Place::with(&["interop/all-types.popef", "golden/hostile-names.popef"]);
+    for file in ["all-types.popef", "hostile-names.popef"] {
+        for ending in ["npz", "safetensors"] {
+            place.run(&["extract", file, "-o", &format!("{file}.{ending}")]).good();
+            let script = "import sys, numpy, safetensors.numpy\npath = sys.argv[1]\n\
+                load = safetensors.numpy.load_file if path.endswith('s') else numpy.load\n\
+                arrays = load(path)\nprint(sum(arrays[key].nbytes for key in arrays.keys()), len(list(arrays.keys())))\n";
+            let path = place.path(format!("{file}.{ending}"));
+            let Some(loaded) = python(script, &["numpy", "safetensors"], &[path]) else { return };
+            let opened = File::open(place.path(file)).unwrap();
+            let data: Vec<_> = opened.blobs().filter_map(|blob| blob.as_data()).collect();
+            let bytes: u64 =
+                data.iter().map(|data| data.size_in_bytes().unwrap() * u64::from(data.num_tensors())).sum();
+            assert_eq!(loaded.trim(), format!("{bytes} {}", data.len()), "{file} {ending}");
+        }
+    }
 }
 
 /// Whenever it is stopped, there is no folder, or the whole one.

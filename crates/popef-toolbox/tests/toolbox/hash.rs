@@ -18,7 +18,7 @@ fn digests_are_shown() {
     ];
     let commands = [
         "hash executable.popef zlib-1.popef hostile-names.popef",
-        "hash --data -a both --whole executable.popef",
+        "hash --data --algorithm both --whole executable.popef",
         "hash --type tensor executable.popef",
         "hash gzip-without-trailer.popef",
         "hash damaged.popef no-such-file.popef executable.popef",

@@ -30,6 +30,7 @@ mod schema;
 mod set;
 mod signal;
 mod signals;
+mod spellings;
 mod split;
 mod streams;
 mod strip;

@@ -17,7 +17,7 @@ fn what_is_packed_is_shown() {
     let lines = [
         "extract executable.popef -o model",
         "pack model -o same.popef",
-        "pack model --compress zlib:6 -o small.popef",
+        "pack model --compression zlib:6 -o small.popef",
         "pack model --tensors f32.npy -o more.popef",
         "pack --tensors f32.npy stored.npz float8.safetensors --feed images=u8.npy -o weights.popef",
         "ls weights.popef",
@@ -259,7 +259,7 @@ fn an_executable_that_would_grow_stays_as_it_is() {
     let place = extracted();
     place.write("small.bin", "small");
     place.run(&["pack", "--executable", "small.bin", "-o", "plain.popef"]).good();
-    let run = place.run(&["pack", "--executable", "small.bin", "--compress", "zlib:9", "-o", "new.popef"]).good();
+    let run = place.run(&["pack", "--executable", "small.bin", "--compression", "zlib:9", "-o", "new.popef"]).good();
     assert!(run.text().contains("left as it is, because it would not become smaller: executable small"), "{run:?}");
     assert!(place.read("new.popef") == place.read("plain.popef"));
 }
@@ -298,7 +298,7 @@ fn how_an_executable_was_and_is_compressed_is_told() {
         assert!(run.text().contains(words), "{run:?}");
         // One that was not unpacked is told in the same way.
         place.run(&["extract", &file, "-o", name]).good();
-        let run = place.run(&["pack", name, "--compress", "gzip:9", "--dry-run", "--format", "json"]).good();
+        let run = place.run(&["pack", name, "--compression", "gzip:9", "--dry-run", "--format", "json"]).good();
         let blob = &run.json()["blobs"][0];
         let (state, was) = (blob["state"].as_str().unwrap(), name.split('-').next().unwrap());
         assert!(state == "wouldGrow" || (blob["was"] == was && blob["now"] == "gzip"), "{blob}");
@@ -306,7 +306,7 @@ fn how_an_executable_was_and_is_compressed_is_told() {
     place.write("zeros.bin", [0; 1000]);
     place.run(&["pack", "--executable", "zeros.bin", "-o", "zeros.popef"]).good();
     place.run(&["extract", "zeros.popef", "-o", "zeros"]).good();
-    let run = place.run(&["pack", "zeros", "--compress", "zlib", "--dry-run"]).good();
+    let run = place.run(&["pack", "zeros", "--compression", "zlib", "--dry-run"]).good();
     assert!(run.text().contains("compressed with zlib: executable zeros"), "{run:?}");
 }
 
@@ -479,7 +479,7 @@ fn names_that_the_format_forbids_come_back_only_from_the_file_that_had_them() {
             place.run(&["pack", "model", "-o", "same.popef", "--force"]).good();
             assert_eq!(place.read("same.popef"), place.read(file));
         }
-        place.run(&["pack", "model", "--compress", "zlib:0", "-o", "small.popef"]).good();
+        place.run(&["pack", "model", "--compression", "zlib:0", "-o", "small.popef"]).good();
         let index = String::from_utf8(place.read("model/index.json")).unwrap();
         assert!(index.contains("\"anyName\":true"), "{index}");
         place.write("model/index.json", index.replace("\"anyName\":true,", "").replace(",\"anyName\":true", ""));

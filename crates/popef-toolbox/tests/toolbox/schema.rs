@@ -87,9 +87,12 @@ const CASES: &[Case] = &[
             "executable.popef -o new",
             "hostile-names.popef split-feeds.popef --tensors-as npz -o new",
             "zlib-poplar.popef --unpacked --dry-run",
+            "executable.popef -o new.npy",
+            "hostile-names.popef -o new.npz",
         ],
         failed: &[
             "no.popef -o new",
+            "executable.popef -o new.npy --type opaque",
             "executable.popef -o executable.popef",
             "executable.popef -o executable.popef/new --dry-run",
         ],
@@ -98,7 +101,7 @@ const CASES: &[Case] = &[
         command: "pack",
         done: &[
             "--executable plain-poplar.popef:a --opaque notes=executable.popef -o new.popef",
-            "--executable executable.popef --compress zlib --dry-run",
+            "--executable executable.popef --compression zlib --dry-run",
         ],
         failed: &[
             "no -o new.popef",
@@ -115,7 +118,7 @@ const CASES: &[Case] = &[
             "executable.popef --set numIpus=1 --in-place",
             "hostile-names.popef --set-version 2 -o new.popef",
         ],
-        failed: &["no.popef --set numIpus=4 -o new.popef", "executable.popef -t feed --set numIpus=4 -o new.popef"],
+        failed: &["no.popef --set numIpus=4 -o new.popef", "executable.popef --type feed --set numIpus=4 -o new.popef"],
     },
     Case {
         command: "compress",
@@ -157,7 +160,7 @@ const CASES: &[Case] = &[
         command: "hash",
         done: &[
             "executable.popef zlib-poplar.popef",
-            "--whole -a both hostile-names.popef poptorch25.poptorch",
+            "--whole --algorithm both hostile-names.popef poptorch25.poptorch",
             "--type tensor executable.popef",
         ],
         failed: &[

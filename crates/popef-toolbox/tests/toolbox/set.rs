@@ -67,6 +67,41 @@ fn mistakes() {
     );
 }
 
+/// The array may be called anything, and so may its file.
+#[test]
+fn an_array_is_for_the_tensor_that_is_named() {
+    let place = place();
+    let weights = |file: &str| {
+        File::open(place.path(file)).unwrap().tensor("input_parameter").unwrap().data().read().unwrap().into_owned()
+    };
+    let values: Vec<u8> = [7f32, 8.0].map(f32::to_le_bytes).concat();
+    let old = weights(MODEL);
+    place.run(&["extract", MODEL, "-o", "old.npy"]).good();
+    let header = place.read("old.npy").len() - values.len();
+    place.write("a=b.npy", [&place.read("old.npy")[..header], &values].concat());
+    for given in ["input_parameter=a=b.npy", "input_parameter=./a=b.npy"] {
+        place.run(&["set", MODEL, "--tensors", given, "-o", "new.popef", "--force"]).good();
+        assert_eq!(weights("new.popef"), [&values, &old[values.len()..]].concat());
+    }
+    place.run(&["pack", "--tensors", "input_parameter=a=b.npy", "w=old.npy", "-o", "packed.popef"]).good();
+    let packed = File::open(place.path("packed.popef")).unwrap();
+    let names: Vec<_> = packed.tensors().map(|tensor| tensor.name().to_string()).collect();
+    assert_eq!((names, weights("packed.popef")), (vec!["input_parameter".to_owned(), "w".to_owned()], values));
+    place.run(&["pack", "--tensors", "v=old.npy", "w=old.npy", "-o", "two.popef"]).good();
+    place.run(&["extract", "two.popef", "-o", "two.npz"]).good();
+    place.run(&["set", "two.popef", "--tensors", "w=two.npz", "--dry-run"]).good();
+    for (given, words) in [
+        ("input_parameter=two.npz", "two.npz: it has 2 arrays, and none is called \"input_parameter\" [no-such-name]"),
+        ("input_parameter=no.npy", "no.npy: "),
+        ("other=old.npy", "other"),
+        ("=old.npy", "the NAME of NAME=FILE is empty"),
+        ("input_parameter=-", "the FILE of NAME=FILE must be a file"),
+    ] {
+        let run = place.run(&["set", MODEL, "--tensors", given, "--in-place"]);
+        assert!(run.status == 2 && run.err.contains(words), "{given} {run:?}");
+    }
+}
+
 /// The blobs that differ between two files, by their number.
 fn changed(old: &[u8], new: &[u8]) -> Vec<usize> {
     let [old, new] = [old, new].map(|bytes| File::from_bytes(bytes.to_vec()).unwrap());

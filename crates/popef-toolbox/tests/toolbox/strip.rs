@@ -161,9 +161,9 @@ fn nothing_is_rewritten_without_a_change() {
     assert_eq!(File::open(place.path("executable.popef")).unwrap().tensors().len(), 0);
 }
 
-/// The filters of other commands choose what is dropped, beside --drop.
+/// It narrows what is chosen, as in all commands.
 #[test]
-fn filters_choose_what_is_dropped() {
+fn exclude_keeps_what_drop_names() {
     let place = Place::with(&["interop/all-types.popef"]);
     let blobs = |path: &str| -> Vec<(BlobType, String)> {
         let file = File::open(place.path(path)).unwrap();
@@ -174,17 +174,29 @@ fn filters_choose_what_is_dropped() {
         |args: &[&str]| place.run(&[&["strip", "all-types.popef", "-o", "new.popef", "--force"], args].concat());
     let is_f16 = |name: &str| name.to_ascii_lowercase().contains("f16");
     let both = |(blob_type, name): &(BlobType, String)| *blob_type == BlobType::DataTensor && is_f16(name);
-    strip(&["--type", "tensor", "--filter", "*F16*", "-i"]).good();
+    strip(&["--drop", "tensor:*F16*", "-i"]).good();
     let left: Vec<_> = old.iter().filter(|blob| !both(blob)).cloned().collect();
     assert!(left.len() < old.len() && blobs("new.popef") == left, "{left:?}");
-    strip(&["-t", "tensor", "--exclude", "*[fF]16*", "--drop", "feed"]).good();
-    let left: Vec<_> = old.iter().filter(|blob| blob.0 == BlobType::PoplarExecutable || both(blob)).cloned().collect();
+    strip(&["--drop", "tensor", "--exclude", "*[fF]16*"]).good();
+    let left: Vec<_> = old.iter().filter(|blob| blob.0 != BlobType::DataTensor || both(blob)).cloned().collect();
     assert_eq!(blobs("new.popef"), left);
 
-    let run = strip(&["--filter", "nothing", "--drop", "feed"]).good();
-    assert!(run.err.contains("nothing matches --filter nothing\n"), "{run:?}");
-    for args in [&["--filter", "nothing"][..], &["--filter", "nothing", "--drop", "tensor:none"]] {
-        let run = strip(args);
-        assert!(run.status == 2 && run.err.contains("[nothing-chosen]"), "{run:?}");
+    let run = strip(&["--drop", "tensor:*f16*", "--exclude", "*F16", "-i"]);
+    let words = "--drop tensor:*f16* matches nothing that --exclude does not keep [nothing-chosen]";
+    assert!(run.status == 2 && run.err.contains(words), "{run:?}");
+}
+
+/// In other commands, they choose what is kept, so they would be taken for the opposite of what they did here.
+#[test]
+fn filters_of_other_commands_are_refused_with_what_to_use() {
+    let place = Place::with(&["interop/all-types.popef"]);
+    for (option, value, tip) in [
+        ("--filter", "*f16*", "'--drop any:GLOB'"),
+        ("--type", "tensor", "'--drop TYPE'"),
+        ("-t", "tensor", "'--drop TYPE'"),
+    ] {
+        let run = place.run(&["strip", "all-types.popef", option, value, "-o", "new.popef"]);
+        assert!(run.status == 2 && run.err.contains(&format!("unexpected argument '{option}'")), "{run:?}");
+        assert!(run.err.contains(tip) && place.names() == ["all-types.popef"], "{run:?}");
     }
 }

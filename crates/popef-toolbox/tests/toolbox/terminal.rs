@@ -43,7 +43,7 @@ fn binary_data_is_not_written_to_a_terminal() {
     place.write("opaque.popef", &bytes);
     let commands: &[&[&str]] = &[
         &["cat", "executable.popef", "input_parameter"],
-        &["cat", "executable.popef", "-u", "--blob", "2"],
+        &["cat", "executable.popef", "--unpacked", "--blob", "2"],
         &["cat", "opaque.popef", "command"],
         &["cat", "opaque.popef", "reversed"],
         &["compress", "executable.popef", "-o", "-"],

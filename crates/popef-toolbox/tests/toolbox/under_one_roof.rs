@@ -141,11 +141,11 @@ fn errors_name_what_was_given() {
         assert!(told.contains("folder: this is a folder; give a file in it [not-popef]"), "{told}");
     }
     for (command, words) in [
-        ("hash -t feed executable.popef", "executable.popef: nothing matches --type feed ["),
+        ("hash --type feed executable.popef", "executable.popef: nothing matches --type feed ["),
         ("extract --filter a* executable.popef -o new", "executable.popef: nothing matches --filter a* ["),
         ("set --exclude * executable.popef --set numIpus=2 -o new", "executable.popef: nothing matches --exclude * ["),
-        ("compress -t feed executable.popef -o new", "executable.popef: nothing matches --type feed ["),
-        ("diff executable.popef executable.popef -t feed", "nothing matches --type feed in any of the 2 files ["),
+        ("compress --type feed executable.popef -o new", "executable.popef: nothing matches --type feed ["),
+        ("diff executable.popef executable.popef --type feed", "nothing matches --type feed in any of the 2 files ["),
     ] {
         let told = err(command);
         assert!(told.contains(words) && told.matches("nothing matches").count() == 1, "{told}");
@@ -174,9 +174,9 @@ fn listings_can_be_of_some_types_alone() {
     assert_eq!(types("ls", "tensor"), ["dataTensor"]);
     assert_eq!(types("dump", "executable,opaque"), ["opaque", "poplarExecutable"]);
     assert_eq!(types("dump -e", "executable,opaque"), ["poplarExecutable"]);
-    let run = place.run(&["ls", "-t", "metadata", "executable.popef"]).good();
+    let run = place.run(&["ls", "--type", "metadata", "executable.popef"]).good();
     assert!(run.text().contains("\n  shown: 1 of 4 blobs\n") && !run.text().contains("input_parameter"), "{run:?}");
-    let run = place.run(&["ls", "-t", "feed", "--exclude", "x", "executable.popef"]).good();
+    let run = place.run(&["ls", "--type", "feed", "--exclude", "x", "executable.popef"]).good();
     assert_eq!(run.err, "popef ls: nothing matches --type feed --exclude x\n");
 }
 

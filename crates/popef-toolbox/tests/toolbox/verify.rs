@@ -11,7 +11,7 @@ fn place() -> Place {
     let names = ["executable.popef", "zlib-1.popef"];
     for (manifest, options) in [
         ("whole.json", &["hash", "--format", "json", "--whole"][..]),
-        ("lines.ndjson", &["hash", "--format", "ndjson", "-a", "both"]),
+        ("lines.ndjson", &["hash", "--format", "ndjson", "--algorithm", "both"]),
         ("SUMS", &["hash", "--sums"]),
     ] {
         let run = place.run(&[options, &names].concat()).good();
@@ -76,7 +76,7 @@ fn only_what_was_compared_is_said_to_be_the_same() {
     let place = Place::with(&["interop/executable.popef"]);
     let hash = ["hash", "--format", "json", "--whole", "executable.popef"];
     let (original, all) = (place.read("executable.popef"), place.run(&hash).good());
-    let chosen = place.run(&[hash.as_slice(), &["-t", "tensor"]].concat()).good();
+    let chosen = place.run(&[hash.as_slice(), &["--type", "tensor"]].concat()).good();
     let whole = format!(r#"{{"path":"executable.popef","whole":{},"blobs":[]}}"#, all.json()["files"][0]["whole"]);
     let is_said = |manifest: &[u8], words: &str| {
         let run = place.run_with_input(&["verify", "-"], manifest);
@@ -121,7 +121,7 @@ fn what_a_manifest_cannot_tell_is_said() {
     let hash = ["hash", "--format", "json", "executable.popef"];
     let mut old = place.run(&hash).good().json();
     old["files"][0].as_object_mut().unwrap().remove("headers").unwrap();
-    let chosen = place.run(&[&hash[..], &["-t", "tensor"]].concat()).good().json();
+    let chosen = place.run(&[&hash[..], &["--type", "tensor"]].concat()).good().json();
     let of_headers = "headers, versions and order were not compared: the manifest has no digest of them";
     let of_blobs = "only chosen blobs were compared: the manifest has no others";
     for (manifest, words) in [(old, of_headers), (chosen, of_blobs)] {
@@ -139,10 +139,10 @@ fn what_a_manifest_cannot_tell_is_said() {
 #[test]
 fn lines_of_either_algorithm_fit() {
     let place = Place::with(&["interop/executable.popef"]);
-    place.write("B3SUMS", place.run(&["hash", "--sums", "-a", "blake3", "executable.popef"]).good().out);
+    place.write("B3SUMS", place.run(&["hash", "--sums", "--algorithm", "blake3", "executable.popef"]).good().out);
     place.run(&["verify", "B3SUMS"]).good();
-    place.run(&["verify", "-a", "blake3", "B3SUMS"]).good();
-    assert_eq!(place.run(&["verify", "-a", "sha256", "B3SUMS"]).status, 1);
+    place.run(&["verify", "--algorithm", "blake3", "B3SUMS"]).good();
+    assert_eq!(place.run(&["verify", "--algorithm", "sha256", "B3SUMS"]).status, 1);
     place.run(&["set", "executable.popef", "--set-version", "9.9", "--in-place"]).good();
     assert_eq!(place.run(&["verify", "B3SUMS"]).status, 1);
 }
@@ -249,7 +249,7 @@ fn only_chosen_blobs_are_compared() {
             run.text().contains("(1 blob chosen; ") && run.text().contains("tensor \"input_parameter\" differs"),
             "{run:?}"
         );
-        let report = &verify(&["-t", "metadata", "--format", "json"]).good().json()["files"][0];
+        let report = &verify(&["--type", "metadata", "--format", "json"]).good().json()["files"][0];
         assert_eq!((&report["status"], &report["chosen"]), (&"same".into(), &1.into()));
         assert!(["whole", "content", "prefix"].iter().all(|key| report.get(key).is_none()), "{report}");
         let run = verify(&["--filter", "nothing"]);

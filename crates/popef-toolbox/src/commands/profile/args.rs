@@ -32,7 +32,7 @@ Examples:
   popef profile graph.json execution.json                # time too
   popef profile graph.json model.popef                   # whether it can be that of this model
   popef profile graph.json --by tile --top 5             # the fullest tiles, and what is on them
-  popef profile graph.json --by tile --numbers 12..13    # only tile 12
+  popef profile graph.json --by tile --numbers 12,40..44 # only tiles 12 and 40 to 43
   popef profile graph.json execution.json --by step --name conv
   popef profile graph.json --format json | jq .facts.memory.overMemory
   popef profile graph.json execution.json --by step --format csv > steps.csv
@@ -67,9 +67,9 @@ pub(crate) struct Args {
     /// Show only rows of the table whose name contains TEXT; an exchange is called like its program, and tiles have no names
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
     pub(super) name: Option<String>,
-    /// Show only rows of the table with these numbers, such as 12..13 for tile 12; the first tile is 0
-    #[arg(long, value_name = "A..B", value_parser = range, requires = "by", help_heading = "Selection")]
-    pub(super) numbers: Option<Range<u32>>,
+    /// Show only rows of the table with these numbers, such as 17 or 3,17,40..44; the first tile is 0, and A..B ends before B
+    #[arg(long, value_name = "NUMBERS", value_parser = number_or_range, value_delimiter = ',', requires = "by", help_heading = "Selection")]
+    pub(super) numbers: Option<Vec<Range<u32>>>,
     /// So many parts of a name, between slashes, make a layer [default: 1]
     #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Selection")]
     pub(super) depth: Option<NonZeroUsize>,
@@ -305,6 +305,17 @@ fn range(given: &str) -> Result<Range<u32>, String> {
     let number = |text: &str, default: u32| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
     let range = number(from, 0)?..number(to, u32::MAX)?;
     if range.is_empty() { Err(format!("{given} has no number in it")) } else { Ok(range) }
+}
+
+/// `N`, which is a range of one number, or a range.
+fn number_or_range(given: &str) -> Result<Range<u32>, String> {
+    if given.contains("..") {
+        return range(given);
+    }
+    // A range cannot have the largest number, and no report has so many rows.
+    let number = given.parse().ok().filter(|number| *number < u32::MAX);
+    let wrong = || format!("{given} is neither a number such as 17 nor a range such as 100..200, 100.. or ..200");
+    number.map(|number: u32| number..number.saturating_add(1)).ok_or_else(wrong)
 }
 
 fn from_one<T: FromStr>(text: &str) -> Result<T, &'static str> {

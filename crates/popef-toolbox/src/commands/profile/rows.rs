@@ -54,7 +54,7 @@ impl Args {
         // One more tells that there are more.
         let limit = self.limit().map(|limit| limit.saturating_add(1));
         let all = limit.map_or_else(Selection::default, Selection::largest);
-        all.named(self.name.as_deref()).numbered(self.numbers.clone()).sorted(sort)
+        all.named(self.name.as_deref()).numbered(self.numbers.as_deref()).sorted(sort)
     }
 
     /// So many rows are shown at most.

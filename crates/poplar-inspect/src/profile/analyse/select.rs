@@ -9,8 +9,8 @@ use std::ops::Range;
 pub struct Selection<'s> {
     /// Only rows whose name contains this.
     pub name: Option<&'s str>,
-    /// Only rows with these numbers. Categories and layers have no numbers.
-    pub numbers: Option<Range<u32>>,
+    /// Only rows with numbers in these ranges. Categories and layers have no numbers.
+    pub numbers: Option<&'s [Range<u32>]>,
     /// In which order.
     pub sort: Sort,
     /// The maximum number of rows, after sorting.
@@ -60,8 +60,8 @@ impl<'s> Selection<'s> {
         Selection { name, ..self }
     }
 
-    /// Only rows with these numbers.
-    pub fn numbered(self, numbers: Option<Range<u32>>) -> Self {
+    /// Only rows with numbers in these ranges.
+    pub fn numbered(self, numbers: Option<&'s [Range<u32>]>) -> Self {
         Selection { numbers, ..self }
     }
 
@@ -73,7 +73,9 @@ impl<'s> Selection<'s> {
     /// Whether a row with this name and number is wanted.
     pub(super) fn has(&self, name: Option<&str>, number: Option<u32>) -> bool {
         self.name.is_none_or(|part| name.is_some_and(|name| name.contains(part)))
-            && self.numbers.as_ref().is_none_or(|numbers| number.is_some_and(|number| numbers.contains(&number)))
+            && self
+                .numbers
+                .is_none_or(|ranges| number.is_some_and(|number| ranges.iter().any(|range| range.contains(&number))))
     }
 
     /// The rows that are wanted. They come in the order of the report. No more than twice the limit are in memory at a time.

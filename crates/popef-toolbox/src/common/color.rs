@@ -1,0 +1,43 @@
+//! `--color` without a value.
+
+use std::ffi::{OsStr, OsString};
+
+use popef_show::When;
+
+/// The command line, in which each `--color` has a value.
+///
+/// clap can leave out a value, but takes any next word for one, also a file or a command. The value that is a word of its own must
+/// stay possible, too.
+pub(crate) fn with_value(line: &[OsString]) -> Vec<OsString> {
+    let options = line.iter().position(|word| word == "--").unwrap_or(line.len());
+    let lacks_value = |at: usize| {
+        at < options && line.get(at).is_some_and(|word| word == "--color") && !is_when(line.get(at.saturating_add(1)))
+    };
+    let words = line.iter().enumerate();
+    words.map(|(at, word)| if lacks_value(at) { "--color=always".into() } else { word.clone() }).collect()
+}
+
+fn is_when(word: Option<&OsString>) -> bool {
+    word.is_some_and(|word| When::ALL.iter().any(|when| word == OsStr::new(when.name())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_missing_value_is_added() {
+        for (typed, meant) in [
+            ("popef --color ls x", "popef --color=always ls x"),
+            ("popef ls --color x", "popef ls --color=always x"),
+            ("popef ls x --color", "popef ls x --color=always"),
+            ("popef ls --color --format json x", "popef ls --color=always --format json x"),
+            ("popef ls --color never x", "popef ls --color never x"),
+            ("popef ls --color=auto x", "popef ls --color=auto x"),
+            ("popef ls -- --color x", "popef ls -- --color x"),
+        ] {
+            let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+            assert_eq!(with_value(&words(typed)), words(meant));
+        }
+    }
+}
