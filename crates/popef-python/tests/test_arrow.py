@@ -137,9 +137,11 @@ def test_duckdb_takes_a_scan():
     import duckdb
 
     blobs = popef.scan(TESTDATA / "interop")
-    query = "select type, count(*) n, sum(data_size) size from blobs group by type order by type"
+    query = "select type, count(*) n, sum(data_size) size from blobs where index is not null group by type order by type"
     expected = {}
     for record in blobs:
+        if record["index"] is None:
+            continue
         count, size = expected.get(record["type"], (0, 0))
         expected[record["type"]] = (count + 1, size + record["data_size"])
     assert duckdb.execute(query).fetchall() == [(name, *values) for name, values in sorted(expected.items())]
