@@ -4,7 +4,7 @@
     python notices.py --check    # fails if the crates are others by now
 
 The crates are those of all targets and of the feature ``remote``, so the file fits every wheel. Their licences are read from
-Cargo's own copies of them, which ``cargo fetch`` brings.
+Cargo's own copies of them.
 """
 
 import json
@@ -27,9 +27,13 @@ RULE = "-" * 80
 
 
 def metadata(features):
-    command = ["cargo", "metadata", "--format-version=1", "--locked", "--offline", "--features", features]
-    found = subprocess.run(command, cwd=HERE, check=True, capture_output=True, text=True)
-    return json.loads(found.stdout)
+    command = ["cargo", "metadata", "--format-version=1", "--locked", "--features", features]
+    # Crates for other systems are fetched only if they were not before.
+    for options in ["--offline"], []:
+        found = subprocess.run([*command, *options], cwd=HERE, capture_output=True, text=True)
+        if found.returncode == 0:
+            return json.loads(found.stdout)
+    sys.exit(found.stderr)
 
 
 def linked(features):
