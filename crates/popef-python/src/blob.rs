@@ -20,7 +20,7 @@ use crate::error::raise;
 use crate::field::Field as _;
 use crate::file::File;
 use crate::metadata::Metadata;
-use crate::origin::Bytes;
+use crate::origin::{Inside, Opening};
 use crate::text;
 
 /// One blob of a `File`. It keeps its file open.
@@ -34,15 +34,14 @@ use crate::text;
 /// 0 BlobType.OPAQUE notes 12
 #[pyclass(module = "popef", subclass, frozen, weakref)]
 pub(crate) struct Blob {
-    handle: BlobHandle,
-    /// All bytes of the file, if they are in memory or mapped.
-    bytes: Arc<Bytes>,
+    opening: Arc<Opening>,
+    index: usize,
 }
 
-/// The blob as an object of the class for its type.
-pub(crate) fn object<'py>(py: Python<'py>, handle: BlobHandle, bytes: &Arc<Bytes>) -> PyResult<Bound<'py, PyAny>> {
-    let blob_type = handle.blob().blob_type();
-    let blob = PyClassInitializer::from(Blob { handle, bytes: Arc::clone(bytes) });
+/// A blob of a file as an object of the class for its type.
+pub(crate) fn object<'py>(py: Python<'py>, opening: &Arc<Opening>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    let blob_type = opening.get()?.blob(index)?.blob_type();
+    let blob = PyClassInitializer::from(Blob { opening: Arc::clone(opening), index });
     Ok(match blob_type {
         BlobType::PoplarExecutable => Bound::new(py, blob.add_subclass(Executable))?.into_any(),
         BlobType::Metadata => Bound::new(py, blob.add_subclass(MetadataBlob))?.into_any(),
@@ -55,8 +54,17 @@ pub(crate) fn object<'py>(py: Python<'py>, handle: BlobHandle, bytes: &Arc<Bytes
 
 impl Blob {
     /// Whether it is in this file.
-    pub(crate) fn is_of(&self, file: &popef::File, bytes: &Arc<Bytes>) -> bool {
-        self.bytes.is_same(self.handle.file(), (file, bytes))
+    pub(crate) fn is_of(&self, opening: &Arc<Opening>) -> bool {
+        self.opening.is_same(opening)
+    }
+
+    fn inside(&self) -> PyResult<Arc<Inside>> {
+        self.opening.get()
+    }
+
+    /// The library's blob. It keeps the file open.
+    fn handle(&self) -> PyResult<BlobHandle> {
+        self.inside()?.handle(self.index)
     }
 }
 
@@ -65,66 +73,66 @@ impl Blob {
     /// The number of the blob in its file, from 0.
     #[getter]
     fn index(&self) -> usize {
-        self.handle.blob().index()
+        self.index
     }
 
     /// The position of the blob in its file.
     #[getter]
-    fn offset(&self) -> u64 {
-        self.handle.blob().offset()
+    fn offset(&self) -> PyResult<u64> {
+        Ok(self.handle()?.blob().offset())
     }
 
     /// The number of bytes of header, info and data.
     #[getter]
-    fn blob_size(&self) -> u64 {
-        self.handle.blob().size()
+    fn blob_size(&self) -> PyResult<u64> {
+        Ok(self.handle()?.blob().size())
     }
 
     /// The position of the data in the file.
     #[getter]
-    fn data_offset(&self) -> u64 {
-        self.handle.blob().data_offset()
+    fn data_offset(&self) -> PyResult<u64> {
+        Ok(self.handle()?.blob().data_offset())
     }
 
     /// The number of bytes of data, as they are in the file.
     #[getter]
-    fn data_size(&self) -> u64 {
-        self.handle.blob().data().len()
+    fn data_size(&self) -> PyResult<u64> {
+        Ok(self.handle()?.blob().data().len())
     }
 
     /// The version of the format that the blob was written for. Empty in most files.
     #[getter]
     fn version<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        text::to_python(py, &self.handle.blob().version())
+        text::to_python(py, &self.handle()?.blob().version())
     }
 
     /// What the blob holds.
     #[getter]
-    fn blob_type(&self) -> enums::BlobType {
-        enums::BlobType(self.handle.blob().blob_type())
+    fn blob_type(&self) -> PyResult<enums::BlobType> {
+        Ok(enums::BlobType(self.handle()?.blob().blob_type()))
     }
 
     /// The name of the blob. None for metadata, which has no name, and for unknown types.
     #[getter]
     fn name<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
-        self.handle.blob().name().map(|name| text::to_python(py, &name)).transpose()
+        self.handle()?.blob().name().map(|name| text::to_python(py, &name)).transpose()
     }
 
     /// Reads the data, as it is in the file.
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        bytes::to_bytes(py, &self.handle.blob().data())
+        bytes::to_bytes(py, &self.handle()?.blob().data())
     }
 
     /// Blobs are equal if they are the same blob of the same file.
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Blob>().is_ok_and(|other| {
             let other = other.get();
-            self.index() == other.index() && self.is_of(other.handle.file(), &other.bytes)
+            self.index == other.index && self.is_of(&other.opening)
         })
     }
 
     fn __hash__(&self) -> u64 {
-        self.bytes.hash(self.handle.file(), Some(self.index()))
+        self.opening.hash(Some(self.index))
     }
 
     fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -138,18 +146,21 @@ impl Blob {
 
     /// A blob is pickled as its file and its number.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let file = File::again(self.handle.file().clone(), &self.bytes);
+        let file = File::again(&self.opening);
         let getitem = py.import("operator")?.getattr("getitem")?;
-        (getitem, (file, self.index())).into_pyobject(py)
+        (getitem, (file, self.index)).into_pyobject(py)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let blob = slf.get();
+        let (blob, class) = (slf.get(), slf.get_type().name()?);
+        if blob.opening.get_if_open().is_none() {
+            return Ok(format!("<popef.{class}, closed>"));
+        }
         let name = match blob.name(slf.py())? {
             Some(name) => format!(" {}", name.repr()?),
             None => String::new(),
         };
-        Ok(format!("<popef.{}{name}, {} bytes>", slf.get_type().name()?, blob.data_size()))
+        Ok(format!("<popef.{class}{name}, {} bytes>", blob.data_size()?))
     }
 }
 
@@ -167,8 +178,8 @@ impl Blob {
 pub(crate) struct Tensor;
 
 /// The tensor or feed of a blob. Objects of this class are made only of these.
-fn tensors(blob: &Blob) -> PyResult<DataBlob<'_>> {
-    blob.handle.blob().as_data().ok_or_else(|| PyTypeError::new_err("the blob is no tensor"))
+fn tensors(blob: &BlobHandle) -> PyResult<DataBlob<'_>> {
+    blob.blob().as_data().ok_or_else(|| PyTypeError::new_err("the blob is no tensor"))
 }
 
 #[pymethods]
@@ -176,19 +187,19 @@ impl Tensor {
     /// The type of the elements.
     #[getter]
     fn data_type(slf: &Bound<'_, Self>) -> PyResult<enums::DataType> {
-        Ok(enums::DataType(tensors(slf.as_super().get())?.data_type()))
+        Ok(enums::DataType(Array::of(slf)?.tensors()?.data_type()))
     }
 
     /// The `numpy.dtype` of the elements.
     #[getter]
     fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        dtype_of(slf.py(), tensors(slf.as_super().get())?.data_type())
+        dtype_of(slf.py(), Array::of(slf)?.tensors()?.data_type())
     }
 
     /// The shape of the array: for a feed, with the number of tensors in front.
     #[getter]
     fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(slf.py(), shape_of(&tensors(slf.as_super().get())?))
+        PyTuple::new(slf.py(), Array::of(slf)?.shape()?)
     }
 
     /// The number of dimensions of the array.
@@ -206,14 +217,40 @@ impl Tensor {
     /// The number of bytes of the elements. The data may have more, which belong to no element.
     #[getter]
     fn nbytes(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        let elements = elements(&tensors(slf.as_super().get())?);
-        Ok(elements.map_err(|error| raise(slf.py(), &error))?.len())
+        Ok(Array::of(slf)?.elements(slf.py())?.len())
     }
 
-    /// The elements as a read-only `numpy.ndarray`. If the file is mapped or in memory, the array shares its bytes, and keeps
-    /// them alive. Otherwise they are read.
+    /// The elements as a `numpy.ndarray`. If the file is mapped or in memory, the array shares its bytes, keeps them alive, and is
+    /// read-only. Otherwise they are read, and the array belongs to the caller.
     fn numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        read_only(elements_of(slf)?)
+        Array::of(slf)?.all(slf.py())
+    }
+
+    /// The number of rows: the first dimension. For a feed, the number of its tensors.
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(usize::try_from(Array::of(slf)?.count()?).unwrap_or_default())
+    }
+
+    /// A row as a `numpy.ndarray`, also from the end with a negative number, or those of a slice. Only these rows are read.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let array = Array::of(slf)?;
+        if let Ok(slice) = row.cast::<PySlice>() {
+            return array.slice(slice);
+        }
+        if !row.hasattr("__index__")? {
+            let (one, found) = (array.row()?, text::kind_of(row));
+            let advice = "for other parts, index the array that numpy() returns";
+            let message = format!("the number of a {one} or a slice is needed, not {found}; {advice}");
+            return Err(PyTypeError::new_err(message));
+        }
+        array.one(slf.py(), row.extract().unwrap_or(i64::MAX))
+    }
+
+    /// Reads one row after the other.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let rows = PyRange::new(py, 0, isize::try_from(Tensor::__len__(slf)?).unwrap_or(isize::MAX))?;
+        py.import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, rows))
     }
 
     /// What `numpy.asarray(tensor)` calls.
@@ -223,11 +260,12 @@ impl Tensor {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let is_shared = is_shared(slf);
+        let elements = Array::of(slf)?;
+        let is_shared = elements.inside.shared().is_some();
         if copy == Some(false) && !is_shared {
             return Err(PyValueError::new_err(NO_MEMORY));
         }
-        let array = elements_of(slf)?;
+        let array = elements.all(slf.py())?;
         if let Some(dtype) = dtype
             && !array.getattr("dtype")?.eq(dtype)?
         {
@@ -238,9 +276,8 @@ impl Tensor {
         }
         match copy {
             // What was read is nobody else's.
-            Some(true) if !is_shared && array.getattr("flags")?.getattr("writeable")?.is_truthy()? => Ok(array),
-            Some(true) => array.call_method0("copy"),
-            _ => read_only(array),
+            Some(true) if is_shared => array.call_method0("copy"),
+            _ => Ok(array),
         }
     }
 
@@ -254,10 +291,11 @@ impl Tensor {
         dl_device: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if copy == Some(false) && !is_shared(slf) {
+        let elements = Array::of(slf)?;
+        if copy == Some(false) && elements.inside.shared().is_none() {
             return Err(PyBufferError::new_err(NO_MEMORY));
         }
-        let array = elements_of(slf)?;
+        let array = elements.all(slf.py())?;
         dlpack::export(&array, stream, max_version, dl_device, copy)
     }
 
@@ -267,7 +305,8 @@ impl Tensor {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let tensors = tensors(slf.as_super().get())?;
+        let Ok(array) = Array::of(slf) else { return Blob::__repr__(slf.as_super()) };
+        let tensors = array.tensors()?;
         let name = text::to_python(slf.py(), &tensors.name())?.repr()?;
         Ok(format!(
             "<popef.{} {name}, {} {}>",
@@ -278,48 +317,117 @@ impl Tensor {
     }
 }
 
-/// All elements as an array. It is writable if its memory is its own.
-fn elements_of<'py>(tensor: &Bound<'py, Tensor>) -> PyResult<Bound<'py, PyAny>> {
-    let (py, blob) = (tensor.py(), tensor.as_super().get());
-    let tensors = tensors(blob)?;
-    let data = elements(&tensors).map_err(|error| raise(py, &error))?;
-    elements_at(blob, (0, &data), PyTuple::new(py, shape_of(&tensors))?)
-}
-
 /// Why there is no array without a copy.
 const NO_MEMORY: &str =
     "the elements are in no memory yet, so they have to be read; open the file with map=True to share them";
 
-/// Whether an array of the elements shares the bytes of the file.
-fn is_shared(tensor: &Bound<'_, Tensor>) -> bool {
-    tensor.as_super().get().bytes.owner(tensor.py()).is_some()
+/// The elements of a tensor or a feed, whose file stays open meanwhile.
+struct Array {
+    inside: Arc<Inside>,
+    handle: BlobHandle,
 }
 
-/// Bytes of a blob, from `start` on, as an array of its type.
-fn elements_at<'py>(
-    blob: &Blob,
-    (start, data): (u64, &Data<'_>),
-    shape: Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (py, tensors) = (shape.py(), tensors(blob)?);
-    if data.is_empty() {
-        return array::of(&blob.handle, &tensors, None, shape);
+impl Array {
+    fn of(tensor: &Bound<'_, Tensor>) -> PyResult<Self> {
+        let blob = tensor.as_super().get();
+        let inside = blob.inside()?;
+        Ok(Array { handle: inside.handle(blob.index)?, inside })
     }
-    let numpy = py.import("numpy")?;
-    let offset = blob.data_offset().saturating_add(start);
-    let flat = match blob.bytes.owner(py) {
-        Some(owner) => numpy.call_method1("frombuffer", (owner, "u1", data.len(), offset))?,
-        None => match direct::read(py, &blob.handle, start, data)? {
-            Some(array) => array,
-            None => numpy.call_method1("frombuffer", (bytes::to_bytes(py, data)?, "u1"))?,
-        },
-    };
-    array::of(&blob.handle, &tensors, Some(&flat), shape)
-}
 
-fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    array.call_method1("setflags", (false,))?;
-    Ok(array)
+    fn tensors(&self) -> PyResult<DataBlob<'_>> {
+        tensors(&self.handle)
+    }
+
+    fn shape(&self) -> PyResult<Vec<i64>> {
+        Ok(shape_of(&self.tensors()?))
+    }
+
+    /// The bytes of all elements.
+    fn elements(&self, py: Python<'_>) -> PyResult<Data<'_>> {
+        elements(&self.tensors()?).map_err(|error| raise(py, &error))
+    }
+
+    /// All elements as an array.
+    fn all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.part(py, (0, &self.elements(py)?), self.shape()?)
+    }
+
+    /// What a row is called.
+    fn row(&self) -> PyResult<&'static str> {
+        Ok(if self.tensors()?.is_feed() { "run" } else { "row" })
+    }
+
+    /// The number of rows.
+    fn count(&self) -> PyResult<i64> {
+        let none = || PyTypeError::new_err("the tensor has no dimensions, so it has no rows: use numpy()");
+        self.shape()?.first().copied().ok_or_else(none)
+    }
+
+    fn one<'py>(&self, py: Python<'py>, index: i64) -> PyResult<Bound<'py, PyAny>> {
+        let count = self.count()?;
+        let at = if index < 0 { index.saturating_add(count) } else { index };
+        if !(0..count).contains(&at) {
+            let words = if self.tensors()?.is_feed() {
+                format!("there is no such run: the feed has {count} tensors")
+            } else {
+                format!("there is no such row: the tensor has {count}")
+            };
+            return Err(PyIndexError::new_err(words));
+        }
+        self.rows(py, at..at.saturating_add(1), self.shape()?.split_off(1))
+    }
+
+    fn slice<'py>(&self, slice: &Bound<'py, PySlice>) -> PyResult<Bound<'py, PyAny>> {
+        let (start, stop, step): (i64, i64, i64) = slice.call_method1("indices", (self.count()?,))?.extract()?;
+        if step != 1 {
+            let one = self.row()?;
+            let message = format!("{one}s are taken one after the other: use array[::step] for others");
+            return Err(PyValueError::new_err(message));
+        }
+        let stop = stop.max(start);
+        let shape = [&[stop.saturating_sub(start)], self.shape()?.split_off(1).as_slice()].concat();
+        self.rows(slice.py(), start..stop, shape)
+    }
+
+    /// Some rows as an array of this shape. Only their bytes are read.
+    fn rows<'py>(&self, py: Python<'py>, rows: Range<i64>, shape: Vec<i64>) -> PyResult<Bound<'py, PyAny>> {
+        let all = self.elements(py)?;
+        let count = u64::try_from(self.count()?).unwrap_or_default();
+        // Exact, because the number of bytes follows from the shape.
+        let size = all.len().checked_div(count).unwrap_or_default();
+        let [start, end] =
+            [rows.start, rows.end].map(|row| size.saturating_mul(u64::try_from(row).unwrap_or_default()));
+        let data = all.range(start..end).map_err(|error| raise(py, &error))?;
+        self.part(py, (start, &data), shape)
+    }
+
+    /// Bytes of the blob, from `start` on, as an array. It is writable if its memory is its own.
+    fn part<'py>(
+        &self,
+        py: Python<'py>,
+        (start, data): (u64, &Data<'_>),
+        shape: Vec<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let flat = if data.is_empty() { None } else { Some(self.bytes(py, start, data)?) };
+        let array = array::of(&self.handle, &self.tensors()?, flat.as_ref(), PyTuple::new(py, shape)?)?;
+        if self.inside.shared().is_some() {
+            array.call_method1("setflags", (false,))?;
+        }
+        Ok(array)
+    }
+
+    /// Bytes of the blob as a flat array.
+    fn bytes<'py>(&self, py: Python<'py>, start: u64, data: &Data<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = py.import("numpy")?;
+        if let Some(owner) = self.inside.owner(py) {
+            let offset = self.handle.blob().data_offset().saturating_add(start);
+            return numpy.call_method1("frombuffer", (owner, "u1", data.len(), offset));
+        }
+        match direct::read(py, &self.handle, start, data)? {
+            Some(array) => Ok(array),
+            None => numpy.call_method1("frombuffer", (bytes::to_bytearray(py, data)?, "u1")),
+        }
+    }
 }
 
 /// A feed: several tensors of one shape, for several runs. Its array has the number of tensors in front. `feed[3]` is the tensor of
@@ -335,61 +443,6 @@ fn read_only(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 /// (3, [10, 11], [[10, 11], [20, 21]])
 #[pyclass(module = "popef", extends = Tensor, frozen)]
 pub(crate) struct Feed;
-
-impl Feed {
-    /// The tensors of some runs, one after the other, as an array of this shape.
-    fn runs<'py>(slf: &Bound<'py, Self>, runs: Range<i64>, shape: Vec<i64>) -> PyResult<Bound<'py, PyAny>> {
-        let (py, blob) = (slf.py(), slf.as_super().as_super().get());
-        let tensors = tensors(blob)?;
-        let range = || {
-            let size = tensors.size_in_bytes()?;
-            let [start, end] =
-                [runs.start, runs.end].map(|run| size.saturating_mul(u64::try_from(run).unwrap_or_default()));
-            Ok::<_, popef::Error>((start, elements(&tensors)?.range(start..end.max(start))?))
-        };
-        let (start, data) = range().map_err(|error| raise(py, &error))?;
-        read_only(elements_at(blob, (start, &data), PyTuple::new(py, shape)?)?)
-    }
-}
-
-#[pymethods]
-impl Feed {
-    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        let count = tensors(slf.as_super().as_super().get())?.num_tensors();
-        Ok(usize::try_from(count).unwrap_or_default())
-    }
-
-    /// The tensor of a run as a read-only `numpy.ndarray`, also from the end with a negative number, or those of a slice.
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, run: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let tensors = tensors(slf.as_super().as_super().get())?;
-        let (count, shape) = (i64::from(tensors.num_tensors()), tensors.shape().to_vec());
-        if let Ok(slice) = run.cast::<PySlice>() {
-            let (start, stop, step): (i64, i64, i64) = slice.call_method1("indices", (count,))?.extract()?;
-            if step != 1 {
-                return Err(PyValueError::new_err("runs are taken one after the other: use array[::step] for others"));
-            }
-            let shape = [&[stop.saturating_sub(start).max(0)], shape.as_slice()].concat();
-            return Feed::runs(slf, start..stop.max(start), shape);
-        }
-        if !run.hasattr("__index__")? {
-            let found = text::kind_of(run);
-            return Err(PyTypeError::new_err(format!("the number of a run or a slice is needed, not {found}")));
-        }
-        let index: i64 = run.extract().unwrap_or(i64::MAX);
-        let index = if index < 0 { index.saturating_add(count) } else { index };
-        if !(0..count).contains(&index) {
-            return Err(PyIndexError::new_err(format!("there is no such run: the feed has {count} tensors")));
-        }
-        Feed::runs(slf, index..index.saturating_add(1), shape)
-    }
-
-    /// Reads one tensor after the other.
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let runs = PyRange::new(py, 0, isize::try_from(Feed::__len__(slf)?).unwrap_or(isize::MAX))?;
-        py.import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, runs))
-    }
-}
 
 /// An executable.
 ///
@@ -407,21 +460,21 @@ pub(crate) struct Executable;
 impl Executable {
     /// Whether the file has the executable compressed.
     #[getter]
-    fn is_compressed(slf: &Bound<'_, Self>) -> bool {
-        let blob = slf.as_super().get().handle.blob();
-        blob.as_executable().is_some_and(|executable| executable.is_compressed())
+    fn is_compressed(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        let handle = slf.as_super().get().handle()?;
+        Ok(handle.blob().as_executable().is_some_and(|executable| executable.is_compressed()))
     }
 
     /// The number of bytes that `unpack` returns, as the file states it.
     #[getter]
-    fn unpacked_size(slf: &Bound<'_, Self>) -> u64 {
-        let blob = slf.as_super().get().handle.blob();
-        blob.as_executable().map_or(0, |executable| executable.uncompressed_size())
+    fn unpacked_size(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        let handle = slf.as_super().get().handle()?;
+        Ok(handle.blob().as_executable().map_or(0, |executable| executable.uncompressed_size()))
     }
 
     /// Reads the bytes of the executable, unpacked if the file has them compressed.
     fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
-        let unpacked = bytes::unpacked(slf.py(), &slf.as_super().get().handle)?;
+        let unpacked = bytes::unpacked(slf.py(), &slf.as_super().get().handle()?)?;
         Ok(unpacked.unwrap_or_else(|| PyBytes::new(slf.py(), b"")))
     }
 }
@@ -442,8 +495,8 @@ impl Opaque {
     /// The name of the executable that it belongs to.
     #[getter]
     fn executable<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
-        let blob = slf.as_super().get().handle.blob();
-        text::to_python(slf.py(), &blob.as_opaque().map(|opaque| opaque.executable()).unwrap_or_default())
+        let handle = slf.as_super().get().handle()?;
+        text::to_python(slf.py(), &handle.blob().as_opaque().map(|opaque| opaque.executable()).unwrap_or_default())
     }
 }
 
@@ -463,14 +516,17 @@ impl MetadataBlob {
     /// The name of the executable that the metadata describes.
     #[getter]
     fn executable<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
-        let blob = slf.as_super().get().handle.blob();
-        text::to_python(slf.py(), &blob.as_metadata().map(|metadata| metadata.executable()).unwrap_or_default())
+        let handle = slf.as_super().get().handle()?;
+        text::to_python(
+            slf.py(),
+            &handle.blob().as_metadata().map(|metadata| metadata.executable()).unwrap_or_default(),
+        )
     }
 
     /// Reads the metadata.
     fn metadata(slf: &Bound<'_, Self>) -> PyResult<Py<Metadata>> {
-        let (py, blob) = (slf.py(), slf.as_super().get());
-        let metadata = py.detach(|| blob.handle.blob().as_metadata().map(|metadata| metadata.read()).transpose());
+        let (py, handle) = (slf.py(), slf.as_super().get().handle()?);
+        let metadata = py.detach(|| handle.blob().as_metadata().map(|metadata| metadata.read()).transpose());
         <Py<Metadata>>::of(py, metadata.map_err(|error| raise(py, &error))?.unwrap_or_default())
     }
 }

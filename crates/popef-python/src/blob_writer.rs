@@ -44,10 +44,10 @@ impl BlobWriter {
     /// as many elements and dimensions as the tensor and another shape, `ValueError` is raised.
     ///
     /// >>> import io, popef
-    /// >>> writer = popef.Writer(io.BytesIO())
-    /// >>> blob = writer.createOpaqueBlob("notes", "model")
-    /// >>> blob.write(b"made by hand")
-    /// >>> blob.write("made by a program", 4)
+    /// >>> with popef.Writer(io.BytesIO()) as writer:
+    /// ...     blob = writer.createOpaqueBlob("notes", "model")
+    /// ...     blob.write(b"made by hand")
+    /// ...     blob.write("made by a program", 4)
     #[pyo3(signature = (data, size = None))]
     fn write(&self, data: &Bound<'_, PyAny>, size: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let given = Given::of(data, self.wanted.as_ref())?;

@@ -25,7 +25,7 @@ pub(crate) fn check<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
     let options = options(deep, loaders, policy)?;
-    let opened: Vec<popef::File> = files.into_iter().map(|file| file.get().opened()).collect();
+    let opened = files.into_iter().map(|file| file.get().opened()).collect::<PyResult<Vec<popef::File>>>()?;
     let report = run(py, progress, |watch| {
         check_with_progress(&opened, &options, &mut |so_far| {
             watch.set(so_far.done, so_far.total);

@@ -14,6 +14,7 @@ use crate::error::raise;
 use crate::file::{self, File};
 use crate::number;
 use crate::path;
+use crate::remote;
 use crate::to_python::Values;
 use crate::work::{Watch, run};
 
@@ -78,13 +79,14 @@ enum Input {
 impl Input {
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(file) = given.cast::<File>() {
-            return Ok(Input::Opened(file.get().opened()));
+            return Ok(Input::Opened(file.get().opened()?));
         }
-        let is_path = given.is_instance_of::<PyString>() || given.hasattr("__fspath__")?;
+        let is_path = remote::address_of(given).is_none()
+            && (given.is_instance_of::<PyString>() || given.hasattr("__fspath__")?);
         if is_path {
             return Ok(Input::Path(path::extract(given)?));
         }
-        Ok(Input::Opened(file::open(given, false, true)?.opened()))
+        Ok(Input::Opened(file::open(given, false, true)?.opened()?))
     }
 
     /// Opens the file. Fails if there is nothing to show.

@@ -18,6 +18,7 @@ pub(crate) enum Own {
     WriterClosed,
     WriterBusy,
     NoSuchModel,
+    NoUpload,
     #[cfg(not(feature = "remote"))]
     NotBuiltIn,
 }
@@ -33,6 +34,9 @@ impl Own {
             #[cfg(not(feature = "remote"))]
             Own::NotBuiltIn => {
                 ("not-built-in", "Read the file with another package, or build the module with this feature.")
+            }
+            Own::NoUpload => {
+                ("no-upload", "Write a file, and upload it: with the tool popef, to which --output takes an address.")
             }
             Own::NoSuchModel => {
                 ("no-such-model", "Give the files that belong together, and name the executable if there are several.")

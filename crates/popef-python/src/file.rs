@@ -5,17 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use popef::read::FileId;
 use popef::types::BlobType;
 use popef::{File as Opened, OpenOptions};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PySlice, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PySlice, PyString, PyTuple};
 
 use crate::blob::{self, Blob};
 use crate::error::raise;
-use crate::origin::Bytes;
+use crate::origin::{Bytes, Inside, Opening, no_blob};
 use crate::{html, local, path, remote, stream, text};
 
 /// An opened file: a sequence of its blobs, which can also be found by name. `popef.open` makes it.
@@ -29,9 +29,16 @@ use crate::{html, local, path, remote, stream, text};
 /// (1, 'notes', True, b'made by hand')
 #[pyclass(module = "popef", frozen, weakref, sequence)]
 pub(crate) struct File {
-    file: Opened,
-    bytes: Arc<Bytes>,
+    opening: Arc<Opening>,
+    /// The blobs of each type, when they were asked for.
+    tensors: Blobs,
+    feeds: Blobs,
+    executables: Blobs,
+    opaques: Blobs,
+    metadata: Blobs,
 }
+
+type Blobs = PyOnceLock<Py<PyTuple>>;
 
 /// Opens a PopEF file. Headers are read at once, and data when it is asked for.
 ///
@@ -56,31 +63,35 @@ pub(crate) struct File {
 pub(crate) fn open(file: &Bound<'_, PyAny>, map: bool, damaged: bool) -> PyResult<File> {
     let mut options = OpenOptions::new();
     options.damaged(damaged).after_pickle(true);
-    if let Ok(text) = file.cast::<PyString>()
-        && let Ok(address) = text.to_str()
-        && remote::is_address(address)
-    {
+    opening(file, map, &options).map(File::of)
+}
+
+fn opening(file: &Bound<'_, PyAny>, map: bool, options: &OpenOptions) -> PyResult<Arc<Opening>> {
+    let py = file.py();
+    if let Some(address) = remote::address_of(file) {
         if map {
             return Err(PyValueError::new_err("a file on another machine cannot be mapped: leave map out"));
         }
-        let opened = remote::open(file.py(), address, &options)?;
-        return Ok(File { file: opened, bytes: Arc::new(Bytes::Remote(address.to_owned())) });
-    }
-    if map && !file.is_instance_of::<PyBytes>() {
-        let (file, bytes) = open_mapped(file.py(), &path::extract(file)?, &options)?;
-        return Ok(File { file, bytes: Arc::new(bytes) });
+        let opened = remote::open(py, &address, options)?;
+        return Ok(Opening::of(opened, Bytes::Remote(address), None));
     }
     if let Some(bytes) = content(file)? {
         let backed: PyBackedBytes = bytes.extract()?;
-        let opened = file.py().detach(|| options.bytes(backed)).map_err(|error| raise(file.py(), &error))?;
-        return Ok(File { file: opened, bytes: Arc::new(Bytes::Shared(bytes.into_any().unbind())) });
+        let opened = py.detach(|| options.bytes(backed)).map_err(|error| raise(py, &error))?;
+        return Ok(Opening::of(opened, Bytes::Shared(bytes.into_any().unbind()), None));
     }
-    let opened = if file.hasattr("read")? {
-        stream::open(file, &options)?
-    } else {
-        local::open(file.py(), &path::extract(file)?, &options)?
-    };
-    Ok(File { file: opened, bytes: Arc::new(Bytes::InParts) })
+    match (map, file.hasattr("read")?) {
+        (true, true) => {
+            Err(PyTypeError::new_err("a file object cannot be mapped: give the path of the file, or leave map out"))
+        }
+        (true, false) => local::open_mapped(py, &path::extract(file)?, options),
+        (false, true) => stream::open(file, options).map(|opened| Opening::of(opened, Bytes::InParts, None)),
+        (false, false) => {
+            let opened = local::open(py, &path::extract(file)?, options)?;
+            let id = opened.id();
+            Ok(Opening::of(opened, Bytes::InParts, id))
+        }
+    }
 }
 
 /// The content of a file in memory. `None` if something else was given.
@@ -98,62 +109,71 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
     }
 }
 
-/// Opens the file in parts, and maps it for the arrays. The mapping is Python's own, so that nothing in Rust looks at bytes that
-/// may change.
-fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<(Opened, Bytes)> {
-    let file = local::open(py, path, options)?;
-    if file.size() == 0 {
-        return Ok((file, Bytes::InParts));
-    }
-    let mmap = py.import("mmap")?;
-    let opened = py.import("io")?.call_method1("open", (path.as_os_str(), "rb"))?;
-    let options = PyDict::new(py);
-    options.set_item("access", mmap.getattr("ACCESS_READ")?)?;
-    let mapped = mmap.getattr("mmap")?.call((opened.call_method0("fileno")?, 0), Some(&options));
-    opened.call_method0("close")?;
-    let mapped = mapped?;
-    let is_same = FileId::of_path(path).is_ok_and(|id| file.id() == Some(id))
-        && file.check_unchanged().is_ok()
-        && u64::try_from(mapped.len()?).is_ok_and(|len| len == file.size());
-    if !is_same {
-        return Err(PyOSError::new_err("the file was replaced or changed while it was opened; try again"));
-    }
-    Ok((file, Bytes::Shared(mapped.unbind())))
-}
-
 impl File {
-    /// The file of a blob.
-    pub(crate) fn again(file: Opened, bytes: &Arc<Bytes>) -> Self {
-        File { file, bytes: Arc::clone(bytes) }
+    fn of(opening: Arc<Opening>) -> Self {
+        let [tensors, feeds, executables, opaques, metadata] = [const { Blobs::new() }; 5];
+        File { opening, tensors, feeds, executables, opaques, metadata }
     }
 
-    /// The library's file.
-    pub(crate) fn opened(&self) -> Opened {
-        self.file.clone()
+    /// The file of a blob.
+    pub(crate) fn again(opening: &Arc<Opening>) -> Self {
+        File::of(Arc::clone(opening))
+    }
+
+    /// The library's file. It stays open as long as the caller has it.
+    pub(crate) fn opened(&self) -> PyResult<Opened> {
+        Ok(self.inside()?.file.clone())
+    }
+
+    fn inside(&self) -> PyResult<Arc<Inside>> {
+        self.opening.get()
     }
 
     fn object<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
-        let handle = self.file.handle(index).ok_or_else(|| PyIndexError::new_err("there is no such blob"))?;
-        blob::object(py, handle, &self.bytes)
+        blob::object(py, &self.opening, index)
     }
 
-    fn of_type<'py>(&self, py: Python<'py>, blob_type: BlobType) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for blob in self.file.blobs().filter(|blob| blob.blob_type() == blob_type) {
-            list.append(self.object(py, blob.index())?)?;
-        }
-        Ok(list)
+    /// The blobs of a type. They are made once, because programs go through them by index.
+    fn of_type<'py>(&self, py: Python<'py>, blobs: &Blobs, blob_type: BlobType) -> PyResult<Bound<'py, PyTuple>> {
+        let inside = self.inside()?;
+        let made = blobs.get_or_try_init(py, || -> PyResult<_> {
+            let found = inside.file.blobs().filter(|blob| blob.blob_type() == blob_type);
+            let objects = found.map(|blob| self.object(py, blob.index())).collect::<PyResult<Vec<_>>>()?;
+            Ok(PyTuple::new(py, objects)?.unbind())
+        });
+        Ok(made?.bind(py).clone())
     }
 
-    /// The first blob of a name: a tensor, else a feed, an executable, an opaque blob.
-    fn find(&self, name: &[u8]) -> Option<usize> {
-        let file = &self.file;
-        let tensor = file.tensor(name).map(|tensor| tensor.blob().index());
-        let feed = || file.feed(name).map(|feed| feed.blob().index());
-        let executable = || file.executable(name).map(|executable| executable.blob().index());
-        let opaque = || file.opaque(name).map(|opaque| opaque.blob().index());
-        tensor.or_else(feed).or_else(executable).or_else(opaque)
+    /// The blob that is found by a name, or `KeyError`.
+    fn named<'py>(
+        &self,
+        name: &Bound<'py, PyAny>,
+        find: impl FnOnce(&Opened, &[u8]) -> Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let found = find(&self.inside()?.file, text::extract(name)?.as_bytes());
+        self.object(name.py(), found.ok_or_else(|| PyKeyError::new_err(name.clone().unbind()))?)
     }
+}
+
+fn tensor(file: &Opened, name: &[u8]) -> Option<usize> {
+    file.tensor(name).map(|tensor| tensor.blob().index())
+}
+
+fn feed(file: &Opened, name: &[u8]) -> Option<usize> {
+    file.feed(name).map(|feed| feed.blob().index())
+}
+
+fn executable(file: &Opened, name: &[u8]) -> Option<usize> {
+    file.executable(name).map(|executable| executable.blob().index())
+}
+
+fn opaque(file: &Opened, name: &[u8]) -> Option<usize> {
+    file.opaque(name).map(|opaque| opaque.blob().index())
+}
+
+/// The first blob of a name: a tensor, else a feed, an executable, an opaque blob.
+fn any(file: &Opened, name: &[u8]) -> Option<usize> {
+    tensor(file, name).or_else(|| feed(file, name)).or_else(|| executable(file, name)).or_else(|| opaque(file, name))
 }
 
 #[pymethods]
@@ -161,25 +181,38 @@ impl File {
     /// The path of the file. None if it has none.
     #[getter]
     fn path(&self) -> Option<&OsStr> {
-        self.file.path().map(Path::as_os_str)
+        self.opening.path().map(Path::as_os_str)
     }
 
     /// The number of bytes of the file.
     #[getter]
     fn size(&self) -> u64 {
-        self.file.size()
+        self.opening.size()
     }
 
     /// What is wrong with a file that was opened with `damaged`, as an exception. None if nothing is.
     #[getter]
-    fn damage<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.file.damage().map(|damage| raise(py, damage).into_value(py).into_bound(py).into_any())
+    fn damage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let inside = self.inside()?;
+        Ok(inside.file.damage().map(|damage| raise(py, damage).into_value(py).into_bound(py).into_any()))
+    }
+
+    /// Closes the file. Its blobs cannot be read any more. Arrays keep the memory that they share, and what another thread is reading is
+    /// read to its end. Does nothing if the file is closed.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.opening.close());
+    }
+
+    /// Whether the file is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.opening.get_if_open().is_none()
     }
 
     /// The names of all blobs that have one, in the order of the file.
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        for name in self.file.blobs().filter_map(|blob| blob.name()) {
+        for name in self.inside()?.file.blobs().filter_map(|blob| blob.name()) {
             list.append(text::to_python(py, &name)?)?;
         }
         Ok(list)
@@ -187,36 +220,56 @@ impl File {
 
     /// All tensors.
     #[getter]
-    fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.of_type(py, BlobType::DataTensor)
+    fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.of_type(py, &self.tensors, BlobType::DataTensor)
     }
 
     /// All feeds.
     #[getter]
-    fn feeds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.of_type(py, BlobType::DataFeed)
+    fn feeds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.of_type(py, &self.feeds, BlobType::DataFeed)
     }
 
     /// All executables.
     #[getter]
-    fn executables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.of_type(py, BlobType::PoplarExecutable)
+    fn executables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.of_type(py, &self.executables, BlobType::PoplarExecutable)
     }
 
     /// All opaque blobs.
     #[getter]
-    fn opaques<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.of_type(py, BlobType::Opaque)
+    fn opaques<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.of_type(py, &self.opaques, BlobType::Opaque)
     }
 
     /// All blobs with metadata.
     #[getter]
-    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.of_type(py, BlobType::Metadata)
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.of_type(py, &self.metadata, BlobType::Metadata)
     }
 
-    fn __len__(&self) -> usize {
-        self.file.len()
+    /// The first tensor of a name. Raises `KeyError` if there is none.
+    fn tensor<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.named(name, tensor)
+    }
+
+    /// The first feed of a name. Raises `KeyError` if there is none.
+    fn feed<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.named(name, feed)
+    }
+
+    /// The executable of a name. Raises `KeyError` if there is none.
+    fn executable<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.named(name, executable)
+    }
+
+    /// The first opaque blob of a name. Raises `KeyError` if there is none.
+    fn opaque<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.named(name, opaque)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.inside()?.file.len())
     }
 
     /// The blob of a number, also from the end with negative ones, or the first one of a name: a tensor, else a feed, an
@@ -224,11 +277,11 @@ impl File {
     fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
         if key.is_instance_of::<PyString>() || key.is_instance_of::<PyBytes>() {
-            let found = self.find(text::extract(key)?.as_bytes());
-            return self.object(py, found.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))?);
+            return self.named(key, any);
         }
+        let count = self.inside()?.file.len();
         if let Ok(slice) = key.cast::<PySlice>() {
-            let length = isize::try_from(self.file.len()).unwrap_or(isize::MAX);
+            let length = isize::try_from(count).unwrap_or(isize::MAX);
             let indices = slice.indices(length)?;
             let range = (indices.start, indices.stop, indices.step);
             let blobs = PyList::empty(py);
@@ -243,48 +296,52 @@ impl File {
         }
         // As with lists, a number beyond all indices is only one that is not there.
         let index: isize = key.extract().unwrap_or(isize::MAX);
-        let index = if index < 0 { self.file.len().checked_add_signed(index) } else { usize::try_from(index).ok() };
-        self.object(py, index.ok_or_else(|| PyIndexError::new_err("there is no such blob"))?)
+        let index = if index < 0 { count.checked_add_signed(index) } else { usize::try_from(index).ok() };
+        self.object(py, index.ok_or_else(no_blob)?)
     }
 
-    fn __iter__(slf: Bound<'_, Self>) -> Blobs {
-        Blobs { file: slf.unbind(), next: AtomicUsize::new(0) }
+    fn __iter__(slf: Bound<'_, Self>) -> PyResult<BlobIterator> {
+        slf.get().inside()?;
+        Ok(BlobIterator { file: slf.unbind(), next: AtomicUsize::new(0) })
     }
 
     /// Whether a blob has this name, or is this one.
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
         if let Ok(blob) = name.cast::<Blob>() {
-            return Ok(blob.get().is_of(&self.file, &self.bytes));
+            return Ok(blob.get().is_of(&self.opening));
         }
         if !name.is_instance_of::<PyString>() && !name.is_instance_of::<PyBytes>() {
             return Ok(false);
         }
-        Ok(self.find(text::extract(name)?.as_bytes()).is_some())
+        Ok(any(&self.inside()?.file, text::extract(name)?.as_bytes()).is_some())
     }
 
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().inside()?;
+        Ok(slf)
     }
 
-    /// Does nothing: the file is closed when it, its blobs and their arrays are gone.
+    /// Closes the file.
     #[pyo3(signature = (kind = None, value = None, traceback = None))]
     fn __exit__(
         &self,
+        py: Python<'_>,
         kind: Option<&Bound<'_, PyAny>>,
         value: Option<&Bound<'_, PyAny>>,
         traceback: Option<&Bound<'_, PyAny>>,
     ) {
         let _ = (kind, value, traceback);
+        self.close(py);
     }
 
     /// Files are equal if they are the same file on disk, the same bytes in memory, or the same opened file. What they hold is
     /// compared by `popef.diff`.
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<File>().is_ok_and(|other| self.bytes.is_same(&self.file, (&other.get().file, &other.get().bytes)))
+        other.cast::<File>().is_ok_and(|other| self.opening.is_same(&other.get().opening))
     }
 
     fn __hash__(&self) -> u64 {
-        self.bytes.hash(&self.file, None)
+        self.opening.hash(None)
     }
 
     fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -298,7 +355,8 @@ impl File {
 
     /// A file is pickled as its path, or as its bytes if it is in memory, and opened again.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
-        let given = match (&*self.bytes, self.path()) {
+        let inside = self.inside()?;
+        let given = match (&inside.bytes, self.path()) {
             (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
             // It may be unpickled in another folder.
             (_, Some(path)) => std::path::absolute(path)?.into_pyobject(py)?.into_any(),
@@ -310,16 +368,16 @@ impl File {
             }
         };
         let options = PyDict::new(py);
-        options.set_item("map", self.file.path().is_some() && self.bytes.shared().is_some())?;
-        options.set_item("damaged", self.file.damage().is_some())?;
+        options.set_item("map", self.path().is_some() && inside.shared().is_some())?;
+        options.set_item("damaged", inside.file.damage().is_some())?;
         let open = py.import("popef")?.getattr("open")?;
         let open = py.import("functools")?.getattr("partial")?.call((open,), Some(&options))?;
         Ok((open, (given,)))
     }
 
     /// The first blobs as a table, for notebooks.
-    fn _repr_html_(&self) -> String {
-        html::table(&self.file)
+    fn _repr_html_(&self) -> PyResult<String> {
+        Ok(html::table(&self.inside()?.file))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -327,27 +385,27 @@ impl File {
             Some(path) => format!(" {}", path.into_pyobject(py)?.repr()?),
             None => String::new(),
         };
-        let damaged = if self.file.damage().is_some() { ", damaged" } else { "" };
-        Ok(format!("<popef.File{path}, {} blobs, {} bytes{damaged}>", self.file.len(), self.file.size()))
+        let Some(inside) = self.opening.get_if_open() else { return Ok(format!("<popef.File{path}, closed>")) };
+        let damaged = if inside.file.damage().is_some() { ", damaged" } else { "" };
+        Ok(format!("<popef.File{path}, {} blobs, {} bytes{damaged}>", inside.file.len(), self.size()))
     }
 }
 
 /// Gives the blobs of a file, one after the other.
 #[pyclass(module = "popef", frozen)]
-pub(crate) struct Blobs {
+pub(crate) struct BlobIterator {
     file: Py<File>,
     next: AtomicUsize,
 }
 
 #[pymethods]
-impl Blobs {
+impl BlobIterator {
     fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
         slf
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let file = self.file.get();
-        let next = self.next.fetch_add(1, Ordering::Relaxed);
-        if next < file.file.len() { file.object(py, next).map(Some) } else { Ok(None) }
+        let (file, next) = (self.file.get(), self.next.fetch_add(1, Ordering::Relaxed));
+        if next < file.inside()?.file.len() { file.object(py, next).map(Some) } else { Ok(None) }
     }
 }

@@ -29,6 +29,7 @@ mod direct;
 mod dlpack;
 mod dtype;
 mod elements;
+mod ending;
 mod entries;
 mod enums;
 mod error;
@@ -97,7 +98,7 @@ mod _popef {
     #[pymodule_export]
     use crate::tools::{run_popef, run_popef_dump};
     #[pymodule_export]
-    use crate::writer::{FileWriter, Mode, Writer};
+    use crate::writer::{FileWriter, Mode, Writer, end_writers};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -110,6 +111,7 @@ mod _popef {
         TensorDataInfo::add_attributes(py)?;
         TensorInfo::add_attributes(py)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        py.import("atexit")?.call_method1("register", (module.getattr("end_writers")?,))?;
         module.getattr("FileWriter")?.setattr("Mode", module.getattr("Mode")?)
     }
 }

@@ -1,44 +1,88 @@
 //! Files on disk, which Ctrl-C stops opening.
 
+use std::fs;
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
-use popef::read::{LocalFile, ReadAt};
-use popef::{File, OpenOptions};
+use popef::read::{FileId, LocalFile, ReadAt};
+use popef::{Error, File, OpenOptions};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::raise;
+use crate::origin::{Bytes, Opening};
 
 /// How long a signal may wait.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens a file. A file of a hundred million blobs takes a while.
 pub(crate) fn open(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<File> {
+    watched(py, |signals| options.source(Source { file: LocalFile::open(path)?, signals }))
+}
+
+/// Opens the file and maps it for the arrays. The mapping is Python's own, so that nothing in Rust looks at bytes that may change.
+/// It has a descriptor of its own, so that with which the headers were read is closed.
+pub(crate) fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<Arc<Opening>> {
+    let seen = Seen::of(path);
+    let first = Arc::new(Mutex::new(None));
+    let file = watched(py, |signals| {
+        let local = LocalFile::open(path)?;
+        let (size, first) = (local.size(), Arc::clone(&first));
+        *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(local);
+        let path = path.to_owned();
+        options.source(Mapped { path, size, seen, first, again: OnceLock::new(), signals })
+    })?;
+    if file.size() == 0 {
+        return Ok(Opening::of(file, Bytes::InParts, None));
+    }
+    let mapped = map(py, path)?;
+    let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let is_same = seen.is_some()
+        && Seen::of(path) == seen
+        && first.is_some_and(|first| first.is_unchanged().unwrap_or_default())
+        && u64::try_from(mapped.len()?).is_ok_and(|len| len == file.size());
+    if !is_same {
+        return Err(PyOSError::new_err("the file was replaced or changed while it was opened; try again"));
+    }
+    Ok(Opening::of(file, Bytes::Shared(mapped.unbind()), seen.map(|seen| seen.id)))
+}
+
+fn map<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyAny>> {
+    let mmap = py.import("mmap")?;
+    let opened = py.import("io")?.call_method1("open", (path.as_os_str(), "rb"))?;
+    let options = PyDict::new(py);
+    options.set_item("access", mmap.getattr("ACCESS_READ")?)?;
+    let mapped = mmap.getattr("mmap")?.call((opened.call_method0("fileno")?, 0), Some(&options));
+    opened.call_method0("close")?;
+    mapped
+}
+
+/// Opens something that looks for signals meanwhile.
+fn watched(py: Python<'_>, open: impl FnOnce(Signals) -> Result<File, Error> + Send) -> PyResult<File> {
     let opening = Arc::new(AtomicBool::new(true));
-    let opened = py.detach(|| {
-        let (file, begun, opening) = (LocalFile::open(path)?, Instant::now(), Arc::clone(&opening));
-        options.source(Source { file, opening, begun, looked: AtomicU64::new(0) })
-    });
+    let signals = Signals { opening: Arc::clone(&opening), begun: Instant::now(), looked: AtomicU64::new(0) };
+    let opened = py.detach(|| open(signals));
     opening.store(false, Relaxed);
     opened.map_err(|error| raise(py, &error))
 }
 
-/// A file on disk. Reading it looks for signals while the file is opened, because nobody else does.
-struct Source {
-    file: LocalFile,
+/// Looks for signals while a file is opened, because nobody else does.
+struct Signals {
     opening: Arc<AtomicBool>,
     begun: Instant,
     /// When signals were looked for, in milliseconds.
     looked: AtomicU64,
 }
 
-impl Source {
+impl Signals {
     fn look(&self) -> io::Result<()> {
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if Duration::from_millis(now.saturating_sub(self.looked.load(Relaxed))) < PAUSE {
+        let is_early = Duration::from_millis(now.saturating_sub(self.looked.load(Relaxed))) < PAUSE;
+        if is_early || !self.opening.load(Relaxed) {
             return Ok(());
         }
         self.looked.store(now, Relaxed);
@@ -47,15 +91,19 @@ impl Source {
     }
 }
 
+/// A file on disk.
+struct Source {
+    file: LocalFile,
+    signals: Signals,
+}
+
 impl ReadAt for Source {
     fn size(&self) -> u64 {
         self.file.size()
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        if self.opening.load(Relaxed) {
-            self.look()?;
-        }
+        self.signals.look()?;
         self.file.read_exact_at(buf, offset)
     }
 
@@ -69,5 +117,73 @@ impl ReadAt for Source {
 
     fn local_file(&self) -> Option<&LocalFile> {
         Some(&self.file)
+    }
+}
+
+/// What tells a file from others, and from itself after a change.
+#[derive(Clone, Copy, PartialEq)]
+struct Seen {
+    id: FileId,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Seen {
+    fn of(path: impl AsRef<Path>) -> Option<Self> {
+        let (id, metadata) = (FileId::of_path(&path).ok()?, fs::metadata(path).ok()?);
+        Some(Seen { id, len: metadata.len(), modified: metadata.modified().ok() })
+    }
+}
+
+/// A file that is mapped. Its arrays need no descriptor, so one is opened again only when something else reads it.
+struct Mapped {
+    path: PathBuf,
+    size: u64,
+    seen: Option<Seen>,
+    /// While the file is opened.
+    first: Arc<Mutex<Option<LocalFile>>>,
+    again: OnceLock<Option<LocalFile>>,
+    signals: Signals,
+}
+
+impl Mapped {
+    /// Does something with the file. Fails if another one is at the path now.
+    fn with<T>(&self, work: impl FnOnce(&LocalFile) -> io::Result<T>) -> io::Result<T> {
+        if let Some(first) = &*self.first.lock().unwrap_or_else(PoisonError::into_inner) {
+            return work(first);
+        }
+        work(self.local_file().ok_or_else(|| io::Error::other("another file is at its path since it was mapped"))?)
+    }
+
+    fn open(&self) -> Option<LocalFile> {
+        let file = LocalFile::open(&self.path).ok()?;
+        (self.seen.is_some() && Seen::of(&self.path) == self.seen).then_some(file)
+    }
+}
+
+impl ReadAt for Mapped {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.signals.look()?;
+        self.with(|file| file.read_exact_at(buf, offset))
+    }
+
+    fn is_unchanged(&self) -> io::Result<bool> {
+        self.with(LocalFile::is_unchanged)
+    }
+
+    fn name(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn is_near(&self) -> bool {
+        true
+    }
+
+    fn local_file(&self) -> Option<&LocalFile> {
+        self.again.get_or_init(|| self.open()).as_ref()
     }
 }

@@ -1,9 +1,12 @@
-//! Where the bytes of files are.
+//! Where the bytes of files are, until they are closed.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use popef::File as Opened;
+use popef::File;
+use popef::read::{Blob, BlobHandle, FileId};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
 /// Where the bytes of a file are, as Python has it.
@@ -16,45 +19,112 @@ pub(crate) enum Bytes {
     Remote(String),
 }
 
-impl Bytes {
-    /// For blobs whose data is read.
-    pub(crate) fn none() -> Self {
-        Bytes::InParts
-    }
+/// A file that is open.
+pub(crate) struct Inside {
+    pub(crate) file: File,
+    pub(crate) bytes: Bytes,
+}
 
-    /// Whether a blob or a file with these bytes is of the same file as another: the same file on disk, the same bytes in memory,
-    /// or the same opened file.
-    pub(crate) fn is_same(self: &Arc<Self>, file: &Opened, other: (&Opened, &Arc<Self>)) -> bool {
-        if Arc::ptr_eq(self, other.1) {
-            return true;
-        }
-        match (file.id(), other.0.id()) {
-            (Some(id), Some(other_id)) => id == other_id && file.size() == other.0.size(),
-            (None, None) => self.shared().zip(other.1.shared()).is_some_and(|(one, other)| one.is(other)),
-            _ => false,
-        }
-    }
-
-    /// The same number for the same file.
-    pub(crate) fn hash(self: &Arc<Self>, file: &Opened, index: Option<usize>) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        match (file.id(), self.shared()) {
-            (Some(id), _) => id.hash(&mut hasher),
-            (None, Some(owner)) => owner.as_ptr().addr().hash(&mut hasher),
-            (None, None) => Arc::as_ptr(self).addr().hash(&mut hasher),
-        }
-        index.hash(&mut hasher);
-        hasher.finish()
-    }
-
+impl Inside {
+    /// An object with all bytes of the file. `None` if they have to be read.
     pub(crate) fn owner<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.shared().map(|owner| owner.bind(py).clone())
     }
 
     pub(crate) fn shared(&self) -> Option<&Py<PyAny>> {
-        match self {
+        match &self.bytes {
             Bytes::Shared(owner) => Some(owner),
             Bytes::InParts | Bytes::Remote(_) => None,
         }
+    }
+
+    /// The blob of a number.
+    pub(crate) fn blob(&self, index: usize) -> PyResult<Blob<'_>> {
+        self.file.blob(index).ok_or_else(no_blob)
+    }
+
+    /// The blob of a number, with its file.
+    pub(crate) fn handle(&self, index: usize) -> PyResult<BlobHandle> {
+        self.file.handle(index).ok_or_else(no_blob)
+    }
+
+    fn has_bytes_of(&self, other: &Inside) -> bool {
+        self.shared().zip(other.shared()).is_some_and(|(one, other)| one.is(other))
+    }
+}
+
+/// The error of a number that no blob has.
+pub(crate) fn no_blob() -> PyErr {
+    PyIndexError::new_err("there is no such blob")
+}
+
+/// A file that a `File` and its blobs share, and what stays known of it when it is closed.
+pub(crate) struct Opening {
+    inside: RwLock<Option<Arc<Inside>>>,
+    id: Option<FileId>,
+    /// The address of the bytes in memory, or 0. It only makes hashes.
+    owner: usize,
+    size: u64,
+    path: Option<PathBuf>,
+}
+
+impl Opening {
+    /// `id` is the identity of the file on disk, if it is there.
+    pub(crate) fn of(file: File, bytes: Bytes, id: Option<FileId>) -> Arc<Self> {
+        let (size, path) = (file.size(), file.path().map(Path::to_owned));
+        let inside = Inside { file, bytes };
+        let owner = inside.shared().map_or(0, |owner| owner.as_ptr().addr());
+        Arc::new(Opening { inside: RwLock::new(Some(Arc::new(inside))), id, owner, size, path })
+    }
+
+    /// The file. It stays open as long as the caller has it.
+    pub(crate) fn get(&self) -> PyResult<Arc<Inside>> {
+        self.get_if_open().ok_or_else(|| PyValueError::new_err("the file is closed"))
+    }
+
+    /// The file, or `None` if it is closed.
+    pub(crate) fn get_if_open(&self) -> Option<Arc<Inside>> {
+        self.inside.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Closes the file. What is being read is read to its end, and arrays keep the memory that they share.
+    pub(crate) fn close(&self) {
+        let inside = self.inside.write().unwrap_or_else(PoisonError::into_inner).take();
+        // Python may run code when it goes.
+        drop(inside);
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether it is the same file as another: the same file on disk, the same bytes in memory, or the same opened file.
+    pub(crate) fn is_same(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        if Arc::ptr_eq(self, other) {
+            return true;
+        }
+        match (self.id, other.id) {
+            (Some(id), Some(other_id)) => id == other_id && self.size == other.size,
+            (None, None) => {
+                self.get_if_open().zip(other.get_if_open()).is_some_and(|(one, other)| one.has_bytes_of(&other))
+            }
+            _ => false,
+        }
+    }
+
+    /// The same number for the same file.
+    pub(crate) fn hash(self: &Arc<Self>, index: Option<usize>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match (self.id, self.owner) {
+            (Some(id), _) => id.hash(&mut hasher),
+            (None, 0) => Arc::as_ptr(self).addr().hash(&mut hasher),
+            (None, owner) => owner.hash(&mut hasher),
+        }
+        index.hash(&mut hasher);
+        hasher.finish()
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::remote;
 use crate::text::kind_of;
 
 /// The path of a `str`, `bytes` or `os.PathLike`.
@@ -16,9 +17,15 @@ pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     Ok(path)
 }
 
+/// The path of what is to be written.
+pub(crate) fn to_write(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    remote::refuse_to_write(given)?;
+    extract(given)
+}
+
 /// The same from the root on, for what is written later: the program may change its folder meanwhile.
 pub(crate) fn absolute(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let path = extract(given)?;
+    let path = to_write(given)?;
     // One that is empty stays so, for the error of who opens it.
     Ok(std::path::absolute(&path).unwrap_or(path))
 }

@@ -5,14 +5,38 @@ use std::path::Path;
 use popef::types::redact_word;
 use popef::{File, OpenOptions};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::error::Own;
 
 /// Whether a text is an address of a file, and no path. What looks like one that has secrets counts too, unless there is such a
 /// file: errors show paths, and addresses without their secrets.
-pub(crate) fn is_address(text: &str) -> bool {
+fn is_address(text: &str) -> bool {
+    has_scheme(text) || (redact_word(text) != text && Path::new(text).symlink_metadata().is_err())
+}
+
+/// Whether a text begins as an address of a file does.
+fn has_scheme(text: &str) -> bool {
     const SCHEMES: [&str; 11] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "https", "http", "hf", "file"];
     let scheme = text.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)))
-        || (redact_word(text) != text && Path::new(text).symlink_metadata().is_err())
+}
+
+/// Fails if a caller wants to write to an address.
+pub(crate) fn refuse_to_write(given: &Bound<'_, PyAny>) -> PyResult<()> {
+    match given.cast::<PyString>().ok().and_then(|text| text.to_str().ok().map(has_scheme)) {
+        Some(true) => Err(Own::NoUpload.error(
+            given.py(),
+            "this is an address, and the module writes only files and file objects; the tool popef uploads",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The address, if it is one that a caller gave.
+pub(crate) fn address_of(given: &Bound<'_, PyAny>) -> Option<String> {
+    let text = given.cast::<PyString>().ok()?.to_str().ok()?;
+    is_address(text).then(|| text.to_owned())
 }
 
 #[cfg(feature = "remote")]
@@ -24,7 +48,7 @@ pub(crate) fn open(py: Python<'_>, address: &str, options: &OpenOptions) -> PyRe
     let _ = (address, options);
     let message = "this is an address, and the module was built without reading from other machines: open a file object for it \
                    (fsspec.open), or build the module with pip install . -C build-args=--features=remote,extension-module";
-    Err(crate::error::Own::NotBuiltIn.error(py, message))
+    Err(Own::NotBuiltIn.error(py, message))
 }
 
 #[cfg(feature = "remote")]

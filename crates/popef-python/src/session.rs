@@ -2,15 +2,18 @@
 
 use std::io::{self, Write as _};
 use std::mem;
+use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use popef::types::Text;
 use popef::write::{BlobWriter, PackedWriter, Packing, Refused, Rewind};
 use pyo3::prelude::*;
 
 use crate::bytes::Given;
+use crate::ending::{self, Origin};
 use crate::error::{Own, raise};
+use crate::stream;
 
 /// Anything that can be written to, and can go back.
 pub(crate) type Destination = Box<dyn Rewind + Send>;
@@ -78,6 +81,11 @@ enum State {
 }
 
 impl State {
+    /// Whether there is nothing more to write.
+    fn is_over(&self) -> bool {
+        matches!(self, State::Closed | State::Discarded)
+    }
+
     /// Takes the writer, after ending the open blob. `None` if there is no writer any more.
     fn take(&mut self) -> Result<Option<Writer>, popef::Error> {
         match mem::replace(self, State::Discarded) {
@@ -101,9 +109,11 @@ impl State {
     }
 }
 
-/// The shared state of a writer. When the writer and its blobs are gone, the file is finished, as by the vendor's writer.
+/// The shared state of a writer. When the writer and its blobs are gone, the file is finished, as by the vendor's writer, unless an
+/// exception came in between.
 pub(crate) struct Session {
     inner: Mutex<Inner>,
+    origin: Origin,
     /// A process that was forked must not finish the file of its parent.
     process: u32,
     /// Whether the file is a file object that takes pieces of arrays.
@@ -114,12 +124,86 @@ struct Inner {
     state: State,
     /// The number of the blob that was opened last. Blobs with other numbers are not active.
     last: u64,
+    /// The line that made another writer for the same path, for which everything was discarded.
+    displaced_by: Option<String>,
+    /// The file object that is written to, and where the file begins in it.
+    stream: Option<(Py<PyAny>, u64)>,
+}
+
+/// All writers of this process, also those that are closed. None is asked anything while this is locked.
+static SESSIONS: Mutex<Vec<Weak<Session>>> = Mutex::new(Vec::new());
+
+/// The writers that still live.
+fn living() -> Vec<Arc<Session>> {
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Discards what the writers of this process were about to write to a path, because a new one takes their place. Returns whether
+/// there was any.
+pub(crate) fn displace(py: Python<'_>, path: &Path) -> PyResult<bool> {
+    let line = Origin::of(py, None)?.line().to_owned();
+    let mut any = false;
+    for session in living().iter().filter(|session| session.origin.is_at(path)) {
+        any |= session.give_way(py, &line)?;
+    }
+    Ok(any)
+}
+
+/// Discards what was not finished before the program ended by an exception. Python drops the writers later, and has forgotten the
+/// exception then.
+pub(crate) fn end(py: Python<'_>) {
+    ending::set_ending();
+    for session in living().iter().filter(|session| session.origin.is_left(py)) {
+        let _ = session.abandon(py, "the program ended by an exception");
+    }
 }
 
 impl Session {
-    pub(crate) fn of(writer: Writer, takes_views: bool) -> Arc<Self> {
-        let inner = Inner { state: State::Ready(Box::new(writer)), last: 0 };
-        Arc::new(Session { inner: Mutex::new(inner), process: process::id(), takes_views })
+    /// For a file at a path, or in a file object from a position on.
+    pub(crate) fn of(
+        py: Python<'_>,
+        writer: Writer,
+        path: Option<PathBuf>,
+        stream: Option<(Py<PyAny>, u64)>,
+    ) -> PyResult<Arc<Self>> {
+        let takes_views = stream.as_ref().map_or(Ok(false), |(stream, _)| stream::takes_views(stream.bind(py)))?;
+        let inner = Inner { state: State::Ready(Box::new(writer)), last: 0, displaced_by: None, stream };
+        let origin = Origin::of(py, path)?;
+        let session = Arc::new(Session { inner: Mutex::new(inner), origin, process: process::id(), takes_views });
+        let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|session| session.strong_count() > 0);
+        sessions.push(Arc::downgrade(&session));
+        Ok(session)
+    }
+
+    /// Discards everything, for another writer that was made at `line`. Returns whether there was anything.
+    fn give_way(&self, py: Python<'_>, line: &str) -> PyResult<bool> {
+        if self.process != process::id() {
+            return Ok(false);
+        }
+        let Ok(mut inner) = self.inner.try_lock() else {
+            let message = format!("another thread is using {}: wait for it, or call its discard()", self.origin.name());
+            return Err(Own::WriterBusy.error(py, &message));
+        };
+        if inner.state.is_over() {
+            return Ok(false);
+        }
+        inner.displaced_by = Some(line.to_owned());
+        inner.discard(py)?;
+        drop(inner);
+        self.origin
+            .warn(py, &format!("everything was discarded, because {line} made another writer for the same path"))?;
+        Ok(true)
+    }
+
+    /// Discards everything that a program left behind, and says so.
+    fn abandon(&self, py: Python<'_>, why: &str) -> PyResult<()> {
+        let mut inner = self.lock(py)?;
+        if !inner.state.is_over() {
+            inner.discard(py)?;
+            self.origin.warn(py, &format!("everything was discarded, because {why}"))?;
+        }
+        Ok(())
     }
 
     /// The state. Never waits, because what is waited for may need the interpreter's lock, or be in this thread.
@@ -130,9 +214,16 @@ impl Session {
         self.inner.try_lock().map_err(|_| Own::WriterBusy.error(py, "another thread is using the writer"))
     }
 
+    /// The state, for what the program wants to go on with.
+    fn lock_to_write(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
+        let inner = self.lock(py)?;
+        self.origin.used(py);
+        Ok(inner)
+    }
+
     /// Opens a blob, after ending the one before it. Returns its number.
     pub(crate) fn open(&self, py: Python<'_>, open: impl FnOnce(Writer) -> Opened + Send) -> PyResult<u64> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.lock_to_write(py)?;
         let writer = inner.writer(py)?;
         let opened = py.detach(|| open(writer));
         match opened {
@@ -155,7 +246,7 @@ impl Session {
         py: Python<'_>,
         write: impl FnOnce(&mut Writer) -> Result<(), popef::Error> + Send,
     ) -> PyResult<()> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.lock_to_write(py)?;
         let mut writer = inner.writer(py)?;
         let written = py.detach(|| write(&mut writer));
         inner.state = State::Ready(Box::new(writer));
@@ -165,7 +256,7 @@ impl Session {
     /// Writes the first `len` bytes of what was given to a blob. If that fails, everything is discarded, because nobody knows
     /// how much of it was written.
     pub(crate) fn write(&self, py: Python<'_>, number: u64, given: &Given<'_>, len: usize) -> PyResult<()> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.lock_to_write(py)?;
         let blob = inner.blob(py, number)?;
         let unseen = self.takes_views && matches!(blob, OpenBlob::Plain(_));
         let written = given.in_pieces(py, len, unseen, |piece| blob.write_all(piece));
@@ -177,7 +268,7 @@ impl Session {
 
     /// Ends a blob. Does nothing if it ended before.
     pub(crate) fn end(&self, py: Python<'_>, number: u64) -> PyResult<()> {
-        let mut inner = self.lock(py)?;
+        let mut inner = self.lock_to_write(py)?;
         if inner.last == number && matches!(inner.state, State::Open(_)) {
             let writer = inner.writer(py)?;
             inner.state = State::Ready(Box::new(writer));
@@ -206,7 +297,7 @@ impl Session {
 
     /// Whether nothing can be written any more.
     pub(crate) fn is_closed(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(matches!(self.lock(py)?.state, State::Closed | State::Discarded))
+        Ok(self.lock(py)?.state.is_over())
     }
 
     /// Ends the open blob and the file. Does nothing if the file ended before.
@@ -218,16 +309,23 @@ impl Session {
 
     /// Discards everything. What was at the path before stays.
     pub(crate) fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        let mut inner = self.lock(py)?;
-        let writer = match mem::replace(&mut inner.state, State::Discarded) {
-            State::Ready(writer) => *writer,
-            State::Open(blob) => py.detach(|| blob.discard()),
-            state => {
-                inner.state = state;
-                return Ok(());
-            }
-        };
-        py.detach(|| writer.discard()).map_err(|error| raise(py, &error))
+        self.lock(py)?.discard(py)
+    }
+
+    /// Finishes the file, or discards everything, as nobody has said which. Tells those who look for such mistakes.
+    fn settle(&mut self, py: Python<'_>, raised: bool) -> PyResult<()> {
+        let Session { inner, origin, .. } = self;
+        let inner = inner.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if inner.state.is_over() {
+            return Ok(());
+        }
+        if let Some(why) = origin.against(py, raised) {
+            inner.discard(py)?;
+            return origin.warn(py, &format!("everything was discarded, because {why}"));
+        }
+        // With the lock: while the interpreter ends, a file object could not get it again.
+        inner.state.close().map_err(|error| raise(py, &error))?;
+        origin.warn(py, "its file was finished")
     }
 }
 
@@ -236,42 +334,71 @@ impl Inner {
     fn writer(&mut self, py: Python<'_>) -> PyResult<Writer> {
         let state = &mut self.state;
         let writer = py.detach(|| state.take()).map_err(|error| raise(py, &error))?;
-        writer.ok_or_else(|| Own::WriterClosed.error(py, "the writer is closed"))
+        writer.ok_or_else(|| Own::WriterClosed.error(py, &closed(self.displaced_by.as_deref(), "the writer is closed")))
+    }
+
+    /// Discards everything. Does nothing if that was done, or if the file is complete.
+    fn discard(&mut self, py: Python<'_>) -> PyResult<()> {
+        let writer = match mem::replace(&mut self.state, State::Discarded) {
+            State::Ready(writer) => *writer,
+            State::Open(blob) => py.detach(|| blob.discard()),
+            state => {
+                self.state = state;
+                return Ok(());
+            }
+        };
+        py.detach(|| writer.discard()).map_err(|error| raise(py, &error))?;
+        // The library keeps whole blobs there, for programs that go on after them.
+        match &self.stream {
+            Some((stream, start)) => stream::cut(stream.bind(py), *start),
+            None => Ok(()),
+        }
     }
 
     fn blob(&mut self, py: Python<'_>, number: u64) -> PyResult<&mut OpenBlob> {
-        match &mut self.state {
-            State::Open(blob) if self.last == number => Ok(blob),
+        let Inner { state, last, displaced_by, .. } = self;
+        match state {
+            State::Open(blob) if *last == number => Ok(blob),
             _ => Err(Own::BlobWriterInactive.error(
                 py,
-                "the blob writer is not active: creating another blob, or closing the writer, has ended its blob",
+                &closed(
+                    displaced_by.as_deref(),
+                    "the blob writer is not active: creating another blob, or closing the writer, has ended its blob",
+                ),
             )),
         }
     }
 }
 
+/// What happened to a writer, or else `otherwise`.
+fn closed(displaced_by: Option<&str>, otherwise: &str) -> String {
+    displaced_by.map_or_else(
+        || otherwise.to_owned(),
+        |line| format!("the writer is closed: another writer for the same path, made at {line}, took its place"),
+    )
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
-        let inner = self.inner.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
         if self.process != process::id() {
             // Neither finished nor removed: both are for the parent to do.
+            let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget(mem::replace(&mut inner.state, State::Discarded));
             return;
         }
-        let closed = Python::try_attach(|py| {
+        let settled = Python::try_attach(|py| {
             // An exception that is on its way must not be in the way of what a file object does.
             let raised = PyErr::take(py);
-            // With the lock: while the interpreter ends, a file object could not get it again.
-            if let Err(error) = inner.state.close() {
-                raise(py, &error).write_unraisable(py, None);
+            if let Err(error) = self.settle(py, raised.is_some()) {
+                error.write_unraisable(py, None);
             }
             if let Some(raised) = raised {
                 raised.restore(py);
             }
         });
-        if closed.is_none() {
+        if settled.is_none() {
             // The interpreter has ended, so nobody can be told of an error. The old file stays then.
-            let _ = inner.state.close();
+            let _ = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).state.close();
         }
     }
 }

@@ -154,6 +154,12 @@ pub(crate) fn takes_views(stream: &Bound<'_, PyAny>) -> PyResult<bool> {
     own.iter().try_fold(false, |is_own, name| Ok(is_own || found.is(&io.getattr(*name)?)))
 }
 
+/// Removes everything from a position on.
+pub(crate) fn cut(stream: &Bound<'_, PyAny>, start: u64) -> PyResult<()> {
+    stream.call_method1("seek", (start, 0))?;
+    stream.call_method1("truncate", (start,)).map(drop)
+}
+
 /// Less is not worth the calls.
 const WORTH_ALLOCATING: u64 = 16 << 20;
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use popef::error::ErrorCode;
 use popef::types::OpaqueInfo;
 use popef::write::Rewind;
 use pyo3::prelude::*;
@@ -46,10 +47,12 @@ impl Mode {
 
 /// Writes a new file, at a path or into a binary file object that can seek.
 ///
-/// The file appears at its path when the writer is closed, or when the writer and its blob writers are gone. Until then, and
-/// after any failure, what was at the path before stays as it is.
+/// The file appears at its path when the writer is closed. Until then, and after any failure, what was at the path before stays as it
+/// is. As a context manager, it closes the file, or discards everything if the block raised an exception.
 ///
-/// As a context manager, it closes the file, or discards everything if the block raised an exception.
+/// When a writer that nobody closed and its blob writers are gone, the file is finished, as by the vendor's, with a `ResourceWarning`.
+/// It is discarded instead if an exception ended the work, or if what was at the path was removed or replaced meanwhile. A second writer
+/// for the same path discards the first one.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -68,9 +71,14 @@ pub(crate) struct Writer {
 
 impl Writer {
     fn of(writer: session::Writer, file: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let stream = is_stream(file)?.then(|| file.clone().unbind());
-        let takes_views = stream.is_some() && stream::takes_views(file)?;
-        Ok(Writer { session: Session::of(writer, takes_views), stream })
+        let py = file.py();
+        if is_stream(file)? {
+            let start = file.call_method1("seek", (0, 1))?.extract()?;
+            let session = Session::of(py, writer, None, Some((file.clone().unbind(), start)))?;
+            return Ok(Writer { session, stream: Some(file.clone().unbind()) });
+        }
+        let session = Session::of(py, writer, Some(path::absolute(file)?), None)?;
+        Ok(Writer { session, stream: None })
     }
 
     /// Begins the data of a tensor or a feed, of so many bytes if that is known.
@@ -104,13 +112,24 @@ fn is_stream(to: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// The library's writer for a path or a file object.
 fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
     let py = to.py();
-    let created = if is_stream(to)? {
-        popef::Writer::seekable(Sink::of(to)).map(|writer| writer.map_destination(boxed))
-    } else {
-        let path = path::absolute(to)?;
-        py.detach(|| popef::Writer::create(path)).map(|writer| writer.map_destination(boxed))
+    if is_stream(to)? {
+        let created = popef::Writer::seekable(Sink::of(to)).map(|writer| writer.map_destination(boxed));
+        return created.map_err(|error| raise(py, &error));
+    }
+    begin(py, &path::absolute(to)?, |path| popef::Writer::create(path).map(|writer| writer.map_destination(boxed)))
+}
+
+/// Begins to write to a path, in place of a writer of this process that was forgotten, as one of a notebook's cell that failed is.
+fn begin(
+    py: Python<'_>,
+    path: &Path,
+    begin: impl Fn(&Path) -> Result<session::Writer, popef::Error> + Sync,
+) -> PyResult<session::Writer> {
+    let begun = match py.detach(|| begin(path)) {
+        Err(error) if error.code() == ErrorCode::FileBusy && session::displace(py, path)? => py.detach(|| begin(path)),
+        begun => begun,
     };
-    created.map_err(|error| raise(py, &error))
+    begun.map_err(|error| raise(py, &error))
 }
 
 fn append(path: &Path) -> Result<session::Writer, popef::Error> {
@@ -241,11 +260,16 @@ impl FileWriter {
     fn new(file: &Bound<'_, PyAny>, mode: Option<&Bound<'_, Mode>>) -> PyResult<PyClassInitializer<Self>> {
         let py = file.py();
         let writer = if mode.is_some_and(|mode| *mode.get() == Mode::Append) {
-            let path = path::absolute(file)?;
-            py.detach(|| append(&path)).map_err(|error| raise(py, &error))?
+            begin(py, &path::absolute(file)?, append)?
         } else {
             create(file)?
         };
         Ok(PyClassInitializer::from(Writer::of(writer, file)?).add_subclass(FileWriter))
     }
+}
+
+/// What the module calls when the interpreter begins to end.
+#[pyfunction]
+pub(crate) fn end_writers(py: Python<'_>) {
+    session::end(py);
 }

@@ -450,6 +450,11 @@ def test_a_callable_is_asked_about_the_blobs_of_each_file(model, tmp_path):
     assert set(asked) == {"e", None, "popart", "w", "layer.bias", "f"}
 
 
+def write_some(number):
+    with popef.Writer(io.BytesIO()) as writer:
+        writer.createOpaqueBlob("a", "b").write(b"data", number)
+
+
 @pytest.mark.parametrize(
     ("call", "argument"),
     [
@@ -457,7 +462,7 @@ def test_a_callable_is_asked_about_the_blobs_of_each_file(model, tmp_path):
         (lambda model, number: popef.split(model, dry_run=True, by="size", max_size=number), "max_size"),
         (lambda model, number: popef.describe(model, values=number), "values"),
         (lambda model, number: popef.scan(model, threads=number), "threads"),
-        (lambda model, number: popef.Writer(io.BytesIO()).createOpaqueBlob("a", "b").write(b"data", number), "size"),
+        (lambda _, number: write_some(number), "size"),
     ],
 )
 def test_numbers_that_make_no_sense_are_named(call, argument, model):

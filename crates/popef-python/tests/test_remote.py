@@ -67,6 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         first, last = self.headers["Range"].removeprefix("bytes=").split("-")
         part = content[int(first) : int(last) + 1]
+        server.sent += len(part)
         self.send_response(206)
         self.send_header("ETag", f'"{hash(content)}"')
         self.send_header("Content-Range", f"bytes {first}-{int(first) + len(part) - 1}/{len(content)}")
@@ -81,7 +82,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.files, server.asked, server.released = {}, [], threading.Event()
+    server.files, server.asked, server.sent, server.released = {}, [], 0, threading.Event()
     server.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -212,3 +213,15 @@ def test_other_threads_run_while_a_server_is_waited_for(model, server):
     server.released.set()
     thread.join()
     assert len(opened[0]) == 4
+
+
+@built_in
+def test_only_the_rows_that_are_asked_for_are_read(model, server):
+    tensor = popef.open(model[1])["w"]
+    server.asked.clear()
+    server.sent = 0
+    assert tensor[5] == ARRAY[5]
+    assert (tensor[1000:3000] == ARRAY[1000:3000]).all()
+    assert len(tensor) == 3_000_000
+    assert len(server.asked) <= 4
+    assert 8000 <= server.sent < 1_000_000

@@ -77,12 +77,29 @@ def test_records_have_what_the_official_library_reads(threads):
     files = interop_files()
     paths = [INTEROP / name for name in files]
     expected = [
-        expected_record(path, file, blob)
+        record
         for path, file in zip(paths, files.values(), strict=True)
-        for blob in file["blobs"]
+        for record in [expected_record(path, file, blob) for blob in file["blobs"]] or [without_blobs(path)]
     ]
     assert len(expected) > 50
     assert list(popef.scan(paths, threads=threads)) == expected
+
+
+def without_blobs(path):
+    """The only record of a file without blobs."""
+    columns = popef.scan(path).columns
+    return {**dict.fromkeys(columns), "file": str(path), "file_size": os.path.getsize(path)}
+
+
+def test_a_file_without_blobs_has_a_record(tmp_path, interop):
+    (tmp_path / "empty.popef").touch()
+    shutil.copy(interop / "split-feeds.popef", tmp_path / "feeds.popef")
+    records = list(popef.scan(tmp_path, check="quick"))
+    assert [(os.path.basename(record["file"]), record["index"], record["file_size"]) for record in records] == [
+        ("empty.popef", None, 0),
+        ("feeds.popef", 0, (tmp_path / "feeds.popef").stat().st_size),
+    ]
+    assert records[0]["error_code"] is None
 
 
 def test_records_of_files_count_the_blobs_of_the_official_library():

@@ -138,7 +138,7 @@ PREDICATES = {
     "shape is not null": lambda row: row["shape"] is not None,
     "is_compressed": lambda row: row["is_compressed"] is True,
     "not is_compressed": lambda row: row["is_compressed"] is False,
-    "data_size >= 16 and data_size < 1000": lambda row: 16 <= row["data_size"] < 1000,
+    "data_size >= 16 and data_size < 1000": lambda row: row["data_size"] is not None and 16 <= row["data_size"] < 1000,
     "name like 'input%' or index = 1": lambda row: (row["name"] or "").startswith("input") or row["index"] == 1,
     "name like 'input%'": lambda row: (row["name"] or "").startswith("input"),
     "name like '%parameter' and file like '%split%'": lambda row: (

@@ -66,6 +66,7 @@ from popef._popef import (
 )
 from popef._scan import Scan, scan
 
+# Without `hash`, `open` and `set`: `from popef import *` must not replace functions of Python itself.
 __all__ = [
     "Anchor",
     "Blob",
@@ -106,15 +107,12 @@ __all__ = [
     "describe",
     "diff",
     "extract",
-    "hash",
     "merge",
     "numpyDTypeToPopefType",
-    "open",
     "pack",
     "popefTypeToNumpyDType",
     "recover",
     "scan",
-    "set",
     "split",
     "strip",
     "verify",

@@ -15,6 +15,20 @@ from popef._check import check as check
 from popef._error import PopefError as PopefError
 from popef._scan import Scan as Scan
 from popef._scan import scan as scan
+from popef.reports import (
+    CompressReport,
+    Description,
+    DiffReport,
+    ExtractReport,
+    HashReport,
+    MergeReport,
+    PackReport,
+    RecoverReport,
+    SetReport,
+    SplitReport,
+    StripReport,
+    VerifyReport,
+)
 
 __all__ = [
     "Anchor",
@@ -56,15 +70,12 @@ __all__ = [
     "describe",
     "diff",
     "extract",
-    "hash",
     "merge",
     "numpyDTypeToPopefType",
-    "open",
     "pack",
     "popefTypeToNumpyDType",
     "recover",
     "scan",
-    "set",
     "split",
     "strip",
     "verify",
@@ -94,7 +105,6 @@ _Select: TypeAlias = str | BlobType | type[Blob] | Callable[[Blob], object]
 _Selection: TypeAlias = _Select | Iterable[_Select]
 _Overwrite: TypeAlias = bool | Literal["inputs"] | None
 _Progress: TypeAlias = Callable[[int, int], object]
-_Report: TypeAlias = dict[str, Any]
 _File: TypeAlias = str | PathLike[str] | PathLike[bytes] | Buffer | npt.NDArray[Any] | _Readable
 
 @final
@@ -578,6 +588,9 @@ class Tensor(Blob):
     @property
     def nbytes(self) -> int: ...
     def numpy(self) -> npt.NDArray[Any]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: SupportsIndex | slice[SupportsIndex | None, SupportsIndex | None, None], /) -> npt.NDArray[Any]: ...
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]: ...
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
     def __dlpack__(
         self,
@@ -590,10 +603,7 @@ class Tensor(Blob):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 @final
-class Feed(Tensor):
-    def __len__(self) -> int: ...
-    def __getitem__(self, run: SupportsIndex | slice[SupportsIndex | None, SupportsIndex | None, None], /) -> npt.NDArray[Any]: ...
-    def __iter__(self) -> Iterator[npt.NDArray[Any]]: ...
+class Feed(Tensor): ...
 
 @final
 class Executable(Blob):
@@ -627,20 +637,30 @@ class File:
     @property
     def damage(self) -> Exception | None: ...
     @property
-    def tensors(self) -> list[Tensor]: ...
+    def tensors(self) -> tuple[Tensor, ...]: ...
     @property
-    def feeds(self) -> list[Feed]: ...
+    def feeds(self) -> tuple[Feed, ...]: ...
     @property
-    def executables(self) -> list[Executable]: ...
+    def executables(self) -> tuple[Executable, ...]: ...
     @property
-    def opaques(self) -> list[Opaque]: ...
+    def opaques(self) -> tuple[Opaque, ...]: ...
     @property
-    def metadata(self) -> list[MetadataBlob]: ...
+    def metadata(self) -> tuple[MetadataBlob, ...]: ...
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None: ...
     def names(self) -> list[str]: ...
+    def tensor(self, name: _Text) -> Tensor: ...
+    def feed(self, name: _Text) -> Feed: ...
+    def executable(self, name: _Text) -> Executable: ...
+    def opaque(self, name: _Text) -> Opaque: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Blob]: ...
+    # The class of the blob depends on the file. Methods such as `tensor` say it.
     @overload
-    def __getitem__(self, key: SupportsIndex | _Text, /) -> Blob: ...
+    def __getitem__(self, key: _Text, /) -> Any: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> Blob: ...
     @overload
     def __getitem__(self, key: slice[SupportsIndex | None, SupportsIndex | None, SupportsIndex | None], /) -> list[Blob]: ...
     def __contains__(self, name: object, /) -> bool: ...
@@ -665,7 +685,7 @@ def describe(
     inside: bool = False,
     tiles: bool = False,
     each: bool = False,
-) -> dict[str, Any]: ...
+) -> Description: ...
 def extract(
     file: File | _File,
     folder: _Path | None = None,
@@ -676,7 +696,7 @@ def extract(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> ExtractReport: ...
 def pack(
     folder: _Path | None = None,
     output: _Path | None = None,
@@ -691,7 +711,7 @@ def pack(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> PackReport: ...
 def merge(
     files: Iterable[File | _File],
     output: _Path | None = None,
@@ -703,7 +723,7 @@ def merge(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> MergeReport: ...
 def split(
     file: File | _File,
     folder: _Path | None = None,
@@ -715,7 +735,7 @@ def split(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> SplitReport: ...
 def strip(
     file: File | _File,
     output: _Path | None = None,
@@ -726,7 +746,7 @@ def strip(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> StripReport: ...
 def recover(
     file: File | _File,
     output: _Path | None = None,
@@ -734,7 +754,7 @@ def recover(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> RecoverReport: ...
 def diff(
     a: File | _File,
     b: File | _File,
@@ -745,7 +765,7 @@ def diff(
     exact: bool = False,
     select: _Selection | None = None,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> DiffReport: ...
 def hash(
     file: File | _File,
     *,
@@ -755,7 +775,7 @@ def hash(
     content: bool = True,
     select: _Selection | None = None,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> HashReport: ...
 def verify(
     file: File | _File,
     manifest: _Path,
@@ -764,7 +784,7 @@ def verify(
     only_content: bool = False,
     algorithm: Literal["sha256", "blake3"] | None = None,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> VerifyReport: ...
 def compress(
     file: File | _File,
     output: _Path | None = None,
@@ -777,7 +797,7 @@ def compress(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> CompressReport: ...
 def decompress(
     file: File | _File,
     output: _Path | None = None,
@@ -787,7 +807,7 @@ def decompress(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> CompressReport: ...
 def set(
     file: File | _File,
     output: _Path | None = None,
@@ -808,4 +828,4 @@ def set(
     overwrite: _Overwrite = None,
     dry_run: bool = False,
     progress: _Progress | None = None,
-) -> _Report: ...
+) -> SetReport: ...

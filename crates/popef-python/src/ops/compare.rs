@@ -108,7 +108,8 @@ pub(crate) fn hash<'py>(
 ///
 /// >>> import hashlib, io, os, popef, tempfile
 /// >>> file = io.BytesIO()
-/// >>> popef.Writer(file).createOpaqueBlob("notes", "model").write(b"made by hand")
+/// >>> with popef.Writer(file) as writer:
+/// ...     writer.createOpaqueBlob("notes", "model").write(b"made by hand")
 /// >>> folder = tempfile.TemporaryDirectory()
 /// >>> manifest = os.path.join(folder.name, "SHA256SUMS")
 /// >>> with open(manifest, "w") as sums:
@@ -137,8 +138,8 @@ pub(crate) fn verify<'py>(
     };
     // A damaged file has a digest too.
     let file = match file.cast::<File>() {
-        Ok(file) => file.get().opened(),
-        Err(_) => file::open(file, false, true)?.opened(),
+        Ok(file) => file.get().opened()?,
+        Err(_) => file::open(file, false, true)?.opened()?,
     };
     let path = path::extract(manifest)?;
     let name = name.map(path::extract).transpose()?;

@@ -36,8 +36,8 @@ use select::Select;
 /// say nothing of it.
 fn opened(given: &Bound<'_, PyAny>) -> PyResult<Opened> {
     let file = match given.cast::<File>() {
-        Ok(file) => file.get().opened(),
-        Err(_) => file::open(given, false, false)?.opened(),
+        Ok(file) => file.get().opened()?,
+        Err(_) => file::open(given, false, false)?.opened()?,
     };
     match file.damage() {
         Some(damage) => Err(raise(given.py(), damage)),
@@ -55,7 +55,7 @@ struct To {
 impl To {
     /// `overwrite` is a bool, or `"inputs"`. Only a dry run needs no path.
     fn of(given: Option<&Bound<'_, PyAny>>, overwrite: Option<&Bound<'_, PyAny>>, dry_run: bool) -> PyResult<Self> {
-        let path = given.map(path::extract).transpose()?;
+        let path = given.map(path::to_write).transpose()?;
         if path.is_none() && !dry_run {
             return Err(PyTypeError::new_err("a path to write to is needed, except for a dry run"));
         }

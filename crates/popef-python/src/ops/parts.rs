@@ -79,10 +79,10 @@ pub(crate) fn extract<'py>(
 /// >>> model = os.path.join(folder.name, "model.popef")
 /// >>> report = popef.pack(output=model, tensors=os.path.join(folder.name, "w.npy"))
 /// >>> popef.open(model).tensors
-/// [<popef.Tensor 'w', F32 (2,)>]
+/// (<popef.Tensor 'w', F32 (2,)>,)
 /// >>> report = popef.pack(output=model, tensors={"scale": numpy.ones(3, "f2")}, overwrite=True)
 /// >>> popef.open(model).tensors
-/// [<popef.Tensor 'scale', F16 (3,)>]
+/// (<popef.Tensor 'scale', F16 (3,)>,)
 /// >>> folder.cleanup()
 #[pyfunction]
 #[pyo3(signature = (

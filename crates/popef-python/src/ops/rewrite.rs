@@ -267,8 +267,8 @@ pub(crate) fn recover<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let file = match file.cast::<file::File>() {
-        Ok(file) => file.get().opened(),
-        Err(_) => file::open(file, false, true)?.opened(),
+        Ok(file) => file.get().opened()?,
+        Err(_) => file::open(file, false, true)?.opened()?,
     };
     let to = To::of(output, overwrite, dry_run)?;
     operate::<_, Nothing>(py, progress, &Select::everything(), None, |watch, _| {

@@ -12,7 +12,7 @@ use pyo3::types::{PyString, PyType};
 
 use crate::enums::BlobType;
 use crate::error::raise_operation;
-use crate::origin::Bytes;
+use crate::origin::{Bytes, Opening};
 use crate::{blob, text};
 
 /// One of the things that choose a blob.
@@ -27,7 +27,7 @@ enum Wanted {
 pub(super) struct Select {
     /// Everything if there is none.
     wanted: Option<Vec<Wanted>>,
-    files: Vec<File>,
+    files: Vec<(File, Arc<Opening>)>,
     /// What a callable raised.
     raised: Mutex<Option<PyErr>>,
 }
@@ -36,7 +36,8 @@ impl Select {
     /// Fails if no blob is chosen, which is more likely a slip of the pen than a wish.
     pub(super) fn of(given: Option<&Bound<'_, PyAny>>, files: &[File]) -> PyResult<Self> {
         let wanted = given.map(wanted_of).transpose()?;
-        let select = Select { wanted, files: files.to_vec(), raised: Mutex::default() };
+        let opening = |file: &File| (file.clone(), Opening::of(file.clone(), Bytes::InParts, file.id()));
+        let select = Select { wanted, files: files.iter().map(opening).collect(), raised: Mutex::default() };
         match given {
             Some(given) if !select.chooses_any() => {
                 let py = given.py();
@@ -58,7 +59,7 @@ impl Select {
     }
 
     fn chooses_any(&self) -> bool {
-        self.files.iter().any(|file| file.blobs().any(|blob| self.takes(&blob)))
+        self.files.iter().any(|(file, _)| file.blobs().any(|blob| self.takes(&blob)))
     }
 
     /// Whether a blob is chosen.
@@ -92,9 +93,9 @@ impl Select {
 
     /// The blob as Python has it.
     fn object<'py>(&self, py: Python<'py>, blob: &Blob<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let is_in = |file: &&File| file.blob(blob.index()).is_some_and(|found| found.is_same_blob(blob));
-        let handle = self.files.iter().find(is_in).and_then(|file| file.handle(blob.index()));
-        handle.map(|handle| blob::object(py, handle, &Arc::new(Bytes::none()))).transpose()
+        let is_in = |file: &File| file.blob(blob.index()).is_some_and(|found| found.is_same_blob(blob));
+        let found = self.files.iter().find(|(file, _)| is_in(file));
+        found.map(|(_, opening)| blob::object(py, opening, blob.index())).transpose()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {

@@ -263,7 +263,7 @@ impl Current {
     /// Whether there is a record about the file.
     fn has_own(&self) -> bool {
         let has_findings = || self.scanned.checked.as_ref().is_some_and(|checked| !checked.about(None).is_empty());
-        self.per_file || self.scanned.fault.is_some() || has_findings()
+        self.per_file || self.blobs() == 0 || self.scanned.fault.is_some() || has_findings()
     }
 
     fn has_more(&self) -> bool {

@@ -1,0 +1,229 @@
+//! What becomes of a file whose writer is gone without having been closed.
+//!
+//! The vendor's writer finishes its file then, and programs rely on that. But Python also drops a writer because an exception ended
+//! the function that had it. Then the file is incomplete, and must not replace the one before.
+
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use popef::read::FileId;
+use pyo3::exceptions::PyResourceWarning;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBytes;
+
+/// Where a file is written to, and what is there.
+struct Place {
+    path: PathBuf,
+    /// The same for all spellings of one path.
+    resolved: PathBuf,
+    /// The file that was there when the writer was made.
+    found: Option<FileId>,
+}
+
+impl Place {
+    fn of(path: PathBuf) -> Self {
+        Place { resolved: resolve(&path), found: FileId::of_path(&path).ok(), path }
+    }
+
+    /// Whether the file there was removed, replaced or created by somebody else.
+    fn is_changed(&self) -> bool {
+        FileId::of_path(&self.path).ok() != self.found
+    }
+}
+
+/// The path without symbolic links. A new file has none itself, but its folder may.
+fn resolve(path: &Path) -> PathBuf {
+    let of_new = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(of_new).unwrap_or_else(|| path.to_owned())
+}
+
+/// How a writer began, and what is needed to tell whether an exception ended it.
+pub(crate) struct Origin {
+    place: Option<Place>,
+    /// The line of the program that made the writer. Empty if no line did.
+    line: String,
+    /// The exception that was being handled meanwhile. It did not come from writing.
+    handled: usize,
+    /// The exception that was shown last when the writer was used last, as the interpreter keeps it.
+    shown: AtomicUsize,
+}
+
+impl Origin {
+    pub(crate) fn of(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Self> {
+        let interpreter = Interpreter::get(py)?;
+        Ok(Origin {
+            place: path.map(Place::of),
+            line: interpreter.line(py).unwrap_or_default(),
+            handled: interpreter.handled(py),
+            shown: interpreter.shown(py).into(),
+        })
+    }
+
+    /// Notes that the program goes on with the writer, whatever went wrong before.
+    pub(crate) fn used(&self, py: Python<'_>) {
+        if let Ok(interpreter) = Interpreter::get(py) {
+            self.shown.store(interpreter.shown(py), Relaxed);
+        }
+    }
+
+    /// Whether it writes to this path.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let same_file = |place: &Place| place.found.is_some() && FileId::of_path(path).ok() == place.found;
+        self.place.as_ref().is_some_and(|place| place.resolved == resolve(path) || same_file(place))
+    }
+
+    /// Why the file must not be finished. `raised` says whether an exception is on its way. `None` if nothing speaks against it.
+    pub(crate) fn against(&self, py: Python<'_>, raised: bool) -> Option<&'static str> {
+        if self.place.as_ref().is_some_and(Place::is_changed) {
+            return Some("what was at its path was removed or replaced");
+        }
+        let interpreter = Interpreter::get(py).ok()?;
+        let handled = interpreter.handled(py);
+        let is_handled = handled != 0 && handled != self.handled;
+        let is_ended = raised || is_handled || interpreter.frees_exception(py) || self.is_unfinished(py, interpreter);
+        is_ended.then_some("an exception came before its end")
+    }
+
+    /// Whether the program ended by an exception that nobody caught, since the writer was used last.
+    pub(crate) fn is_left(&self, py: Python<'_>) -> bool {
+        Interpreter::get(py).is_ok_and(|interpreter| interpreter.shown(py) != self.shown.load(Relaxed))
+    }
+
+    /// Whether no line of Python runs any more because of an exception.
+    fn is_unfinished(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
+        let is_running = interpreter.frame(py).is_some();
+        !is_running && !ENDING.load(Relaxed) && (self.is_left(py) || interpreter.is_main(py))
+    }
+
+    /// What a person calls the writer.
+    pub(crate) fn name(&self) -> String {
+        let path = self.place.as_ref().map(|place| format!(" for {}", place.path.display()));
+        let line = if self.line.is_empty() { String::new() } else { format!(", made at {}", self.line) };
+        format!("the writer{}{line}", path.unwrap_or_default())
+    }
+
+    /// Where the writer was made.
+    pub(crate) fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// Tells those who look for forgotten `close()`.
+    pub(crate) fn warn(&self, py: Python<'_>, what: &str) -> PyResult<()> {
+        let message = format!("{} was not closed: {what}. Use it in a with statement, or call close()", self.name());
+        let message = CString::new(message.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyResourceWarning>(), &message, 1)
+    }
+}
+
+/// Whether the interpreter has begun to end.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the interpreter ends.
+pub(crate) fn set_ending() {
+    ENDING.store(true, Relaxed);
+}
+
+/// What the interpreter says of itself, also while it ends and nothing can be imported any more.
+struct Interpreter {
+    sys: Py<PyAny>,
+    get_frame: Py<PyAny>,
+    exc_info: Py<PyAny>,
+    codes: Codes,
+}
+
+/// Numbers of instructions of the interpreter.
+struct Codes {
+    pop_except: Option<u8>,
+    load_const: Option<u8>,
+    deletes: [Option<u8>; 4],
+}
+
+impl Codes {
+    fn of(py: Python<'_>) -> PyResult<Self> {
+        let numbers = py.import("opcode")?.getattr("opmap")?;
+        let number = |name: &str| numbers.get_item(name).and_then(|number| number.extract()).ok();
+        let deletes = ["DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"].map(number);
+        Ok(Codes { pop_except: number("POP_EXCEPT"), load_const: number("LOAD_CONST"), deletes })
+    }
+}
+
+impl Interpreter {
+    fn get(py: Python<'_>) -> PyResult<&'static Self> {
+        static INTERPRETER: PyOnceLock<Interpreter> = PyOnceLock::new();
+        INTERPRETER.get_or_try_init(py, || {
+            let sys = py.import("sys")?.into_any();
+            let [get_frame, exc_info] = ["_getframe", "exc_info"].map(|name| sys.getattr(name).map(Bound::unbind));
+            Ok(Interpreter { get_frame: get_frame?, exc_info: exc_info?, codes: Codes::of(py)?, sys: sys.unbind() })
+        })
+    }
+
+    /// The frame that runs. `None` if there is none.
+    fn frame<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.get_frame.bind(py).call0().ok()
+    }
+
+    fn line(&self, py: Python<'_>) -> Option<String> {
+        let frame = self.frame(py)?;
+        let file: String = frame.getattr("f_code").ok()?.getattr("co_filename").ok()?.extract().ok()?;
+        Some(format!("{file}:{}", frame.getattr("f_lineno").ok()?.str().ok()?))
+    }
+
+    /// The address of the exception that is being handled. 0 if none is.
+    fn handled(&self, py: Python<'_>) -> usize {
+        let exception = self.exc_info.bind(py).call0().and_then(|info| info.get_item(1));
+        exception.map_or(0, |exception| address(&exception))
+    }
+
+    /// The address of the last exception that nobody caught. 0 if there was none.
+    fn shown(&self, py: Python<'_>) -> usize {
+        self.sys.bind(py).getattr("last_value").map_or(0, |exception| address(&exception))
+    }
+
+    /// Whether this is the main thread of a program that Python itself runs. A program that embeds Python calls functions without any
+    /// frame around them.
+    fn is_main(&self, py: Python<'_>) -> bool {
+        let asked = || -> PyResult<bool> {
+            let threading = py.import("threading")?;
+            let main = threading.call_method0("main_thread")?.getattr("ident")?;
+            let is_of_python = self.sys.bind(py).getattr("orig_argv")?.len()? > 0;
+            Ok(is_of_python && main.eq(threading.call_method0("get_ident")?)?)
+        };
+        asked().unwrap_or_default()
+    }
+
+    /// Whether the frame that runs has just left an `except` clause. The exception goes then, with the frames that it came through
+    /// and the writers in them.
+    fn frees_exception(&self, py: Python<'_>) -> bool {
+        let looked = || -> PyResult<bool> {
+            let Some(frame) = self.frame(py) else { return Ok(false) };
+            let code = frame.getattr("f_code")?.getattr("co_code")?.cast_into::<PyBytes>()?;
+            let at: usize = frame.getattr("f_lasti")?.extract()?;
+            Ok(self.codes.leaves_except(code.as_bytes(), at))
+        };
+        looked().unwrap_or_default()
+    }
+}
+
+impl Codes {
+    /// Whether the instruction at this place frees the exception of an `except` clause: `POP_EXCEPT`, or, if the clause has a name for
+    /// it, the one that sets the name to None before it is deleted.
+    fn leaves_except(&self, code: &[u8], at: usize) -> bool {
+        let part = |from: Option<usize>| from.and_then(|from| code.get(from..)).unwrap_or_default();
+        match (part(at.checked_sub(4)), part(Some(at))) {
+            (_, [now, ..]) if self.pop_except == Some(*now) => true,
+            ([pop, _, load, _, ..], [_, name, delete, deleted, ..]) => {
+                self.pop_except == Some(*pop)
+                    && self.load_const == Some(*load)
+                    && self.deletes.contains(&Some(*delete))
+                    && name == deleted
+            }
+            _ => false,
+        }
+    }
+}
+
+fn address(object: &Bound<'_, PyAny>) -> usize {
+    if object.is_none() { 0 } else { object.as_ptr().addr() }
+}
