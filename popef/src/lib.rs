@@ -106,7 +106,7 @@
 //! model is shipped what would fail:
 //!
 //! ```
-//! use popef::check::{CheckOptions, Severity, check};
+//! use popef::check::{CheckOptions, check};
 //! use popef::{File, Model};
 //!
 //! let files = [
@@ -124,7 +124,8 @@
 //! for finding in &report.findings {
 //!     println!("{finding}\n  {}", finding.rule.fix);
 //! }
-//! if report.worst() == Some(Severity::Error) {
+//! // False also if a dangerous pickle may be where the check could not look, as in a stream that was not kept.
+//! if !report.passes(true) {
 //!     return Err("not to be shipped".into());
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -111,7 +111,7 @@ impl<'n> Findings<'n> {
 
     /// Records what this rule did not check because of the options or the format.
     pub(super) fn skip(&mut self, what: &str, why: &str) {
-        let skipped = Skipped { file: None, what: what.to_owned(), why: why.to_owned(), failed: false };
+        let skipped = Skipped::new(what.to_owned(), why.to_owned(), false);
         if !self.skipped.contains(&skipped) {
             self.skipped.push(skipped);
         }
@@ -142,12 +142,9 @@ impl<'n> Findings<'n> {
         for (file, count) in self.counts {
             if let Some(more @ 1..) = count.checked_sub(MOST_OF_A_RULE) {
                 unlisted.push(Unlisted { file, ..Unlisted::new(self.rule, self.severity, more) });
-                self.skipped.push(Skipped {
-                    file: Some(file),
-                    what: format!("{more} more findings of {}", self.rule.id),
-                    why: format!("only the first {MOST_OF_A_RULE} of a rule are listed"),
-                    failed: false,
-                });
+                let what = format!("{more} more findings of {}", self.rule.id);
+                let why = format!("only the first {MOST_OF_A_RULE} of a rule are listed");
+                self.skipped.push(Skipped { file: Some(file), ..Skipped::new(what, why, false) });
             }
         }
         if self.no_memory {
@@ -159,7 +156,7 @@ impl<'n> Findings<'n> {
 
 /// What a lack of memory left out.
 pub(super) fn no_memory(what: String) -> Skipped {
-    Skipped { file: None, what, why: "there is not enough memory".to_owned(), failed: true }
+    Skipped::new(what, "there is not enough memory".to_owned(), true)
 }
 
 /// Returns the places of items whose key an earlier item has, in order, each with the place of the first. `None` if there

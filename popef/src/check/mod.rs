@@ -52,10 +52,12 @@ pub use severity::Severity;
 ///
 /// All files are one set: blobs of one can refer to blobs of another. Check unrelated models separately. It is best to open
 /// files with [`OpenOptions::damaged`](crate::OpenOptions::damaged), because then the undamaged part of a damaged file is
-/// checked too. The `Result` of opening a file is also accepted.
+/// checked too. The `Result` of opening a file is also accepted. A file that was opened with
+/// [`File::from_stream`](crate::File::from_stream) has no data to check, and does not [pass](Report::passes) if an opaque blob in it
+/// may be a dangerous pickle.
 ///
 /// ```
-/// use popef::check::{CheckOptions, Severity, check};
+/// use popef::check::{CheckOptions, check};
 /// use popef::{File, Model};
 ///
 /// let files = [
@@ -76,7 +78,8 @@ pub use severity::Severity;
 /// for skipped in &report.skipped {
 ///     println!("{skipped}");
 /// }
-/// if report.worst() == Some(Severity::Error) {
+/// // False also if a dangerous pickle may be where the check could not look, as in a stream that was not kept.
+/// if !report.passes(true) {
 ///     return Err("not to be shipped".into());
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
