@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::loader::Loader;
+use super::origin::{Origin, origin_of};
 use super::severity::Severity;
 
 /// A rule: something that can be wrong with a file, and how to fix it.
@@ -58,6 +59,14 @@ impl Rule {
         condition: Option<&'static str>,
     ) -> Self {
         Rule { id, severity, title, meaning, fix, when: When::Said(condition) }
+    }
+
+    /// Returns where the facts are from that the rule judges by. `None` for a rule of another crate.
+    pub fn origin(&self) -> Option<Origin> {
+        match self.when {
+            When::Said(_) => None,
+            when => Some(origin_of(self.id, when == When::Policy)),
+        }
     }
 
     /// Returns when the rule applies, if not always.
