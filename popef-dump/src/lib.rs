@@ -37,7 +37,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use args::Args;
-pub use check::Checking;
+pub use args::built_with;
+pub use check::{Checking, Shown};
 pub use explain::Explanation;
 pub use files::unlisted;
 pub use list::Listing;
