@@ -50,7 +50,7 @@ pub(crate) struct Args {
     format: Vec<FormatTo<FindingsFormat>>,
     /// The file for the format that names none; `-` is standard output
     // Its id is not that of files which other commands make: findings are text, and go to a terminal too.
-    #[arg(id = "findings", short, long = "output", value_name = "NEW", value_parser = path(), help_heading = "Output")]
+    #[arg(id = "findings", short = 'o', long = "output", value_name = "NEW", value_parser = path(), help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace the files of findings if they exist
     #[arg(long, help_heading = "Output")]

@@ -63,7 +63,7 @@ fn two_formats_for_one_place_are_an_error() {
         (&["--format", "sarif="], "the name is empty"),
         (&["--format", "sarrif=new"], "sarif"),
         (&["--format", "sarif", "--force"], "--force is for findings that go to a file"),
-        (&["--format", "sarif=new", "--format", "json", "-q"], "--quiet is for --format text and github"),
+        (&["--format", "sarif=new", "-q"], "--quiet is for --format text and github"),
     ] {
         let run = check(&place, options);
         assert!(run.status == 2 && run.err.contains(said) && run.out.is_empty(), "{options:?}: {run:?}");
