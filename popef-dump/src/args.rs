@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use clap::builder::TypedValueParser;
 use clap::parser::ValueSource;
@@ -23,7 +24,7 @@ use crate::values::{named, path, rule_id, showable, when};
 #[command(
     name = "popef-dump",
     version,
-    long_version = LONG_VERSION,
+    long_version = built_with(cfg!(feature = "remote")),
     override_usage = "popef-dump [OPTIONS] [FILE]...",
     infer_long_args = true,
     args_override_self = true,
@@ -219,7 +220,25 @@ fn format() -> impl TypedValueParser<Value = Format> {
     named(Format::all(), |format| format.name)
 }
 
-const LONG_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    "\nfeatures: text, json, ndjson, sarif, github, junit; executables unpacked from zlib, gzip, zstd, lz4"
-);
+/// The version, and what this build can do. `network` is whether the program reads from other machines.
+pub fn built_with(network: bool) -> &'static str {
+    static TEXTS: [OnceLock<String>; 2] = [const { OnceLock::new() }; 2];
+    let [without, with] = &TEXTS;
+    (if network { with } else { without }).get_or_init(|| version_text(network))
+}
+
+fn version_text(network: bool) -> String {
+    let named = |wanted: bool| {
+        let names = popef::FEATURES
+            .iter()
+            .chain(&popef_payload::FEATURES)
+            .filter(|(_, is_on)| *is_on == wanted)
+            .map(|(name, _)| *name);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let network = if network { "yes" } else { "no" };
+    let without = Some(named(false)).filter(|names| !names.is_empty());
+    let without = without.map(|names| format!("\nwithout: {names}")).unwrap_or_default();
+    format!("{version}\nnetwork: {network}\nfeatures: {}{without}", named(true))
+}

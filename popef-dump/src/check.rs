@@ -37,8 +37,6 @@ pub struct Checking<'a> {
     pub sources: &'a Sources,
     /// What to check, and what is a failure.
     pub checks: &'a Checks,
-    /// The format.
-    pub format: FindingsFormat,
     /// Whether only findings are shown.
     pub quiet: bool,
     /// Whether what is read is logged, and what findings mean is shown.
@@ -47,24 +45,34 @@ pub struct Checking<'a> {
     pub open: fn(&Path, StreamData) -> Opened,
 }
 
+/// One of the formats in which findings are shown, and where they go.
+#[derive(Debug)]
+pub struct Shown<'o> {
+    /// The format.
+    pub format: FindingsFormat,
+    /// Where it goes. If the reader may leave early, to an [`UntilClosed`](popef_show::UntilClosed).
+    pub out: &'o mut Out,
+    /// Whether that is standard output, which may be a terminal.
+    pub on_screen: bool,
+}
+
 impl Checking<'_> {
-    /// Checks the files, shows what was found, and returns the exit status. If the reader may leave early, `out` goes to an
-    /// [`UntilClosed`](popef_show::UntilClosed).
-    pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
-        if let Some(wrong) = self.contradiction() {
+    /// Checks the files once, shows what was found in each format, and returns the exit status.
+    pub fn run(&self, program: Program, shown: &mut [Shown<'_>]) -> Result<ExitCode, Refusal> {
+        if let Some(wrong) = self.contradiction(shown) {
             return Err(Refusal::Options(wrong));
         }
         let log = Log::from_environment(program, self.verbose);
         let files = files(program, self.files, self.sources, &self.checks.policy, self.empty_list())?;
         let options = self.options(program)?;
-        Ok(self.check(program, &files, options, &log, out))
+        Ok(self.check(program, &files, options, &log, shown))
     }
 
     /// Which option would have no effect, if any.
-    fn contradiction(&self) -> Option<String> {
-        let has_everything = !matches!(self.format, FindingsFormat::Text | FindingsFormat::GitHub);
-        let name = self.format.name();
-        (self.quiet && has_everything)
+    fn contradiction(&self, shown: &[Shown<'_>]) -> Option<String> {
+        let is_quiet = |shown: &Shown<'_>| matches!(shown.format, FindingsFormat::Text | FindingsFormat::GitHub);
+        let name = shown.first().map_or("", |shown| shown.format.name());
+        (self.quiet && !shown.iter().any(is_quiet))
             .then(|| format!("--quiet is for --format text and github: {name} always has everything"))
     }
 
@@ -92,12 +100,19 @@ impl Checking<'_> {
         Ok(options)
     }
 
-    fn check(&self, program: Program, files: &[PathBuf], options: CheckOptions, log: &Log, out: &mut Out) -> ExitCode {
-        let mut renderer = self.format.renderer(self.shown(program));
+    fn check(
+        &self,
+        program: Program,
+        files: &[PathBuf],
+        options: CheckOptions,
+        log: &Log,
+        shown: &mut [Shown<'_>],
+    ) -> ExitCode {
+        let mut renderers = self.renderers(program, shown);
         let (checks, each) = (self.checks, self.sources.each);
         let check = Check { program, args: checks, each, open: self.open, options, progress: progress("data"), log };
         let mut totals = Totals::default();
-        let result = check.all(files, &mut *renderer, out, &mut totals);
+        let result = check.all(files, &mut renderers, &mut totals);
         check.progress.clear();
         match result {
             Err(error) => program.written(Err(error)),
@@ -105,15 +120,29 @@ impl Checking<'_> {
         }
     }
 
-    fn shown(&self, program: Program) -> FindingsOptions {
+    fn renderers<'o>(&self, program: Program, shown: &'o mut [Shown<'_>]) -> Vec<Rendered<'o>> {
+        let rendered = |Shown { format, out, on_screen }: &'o mut Shown<'_>| Rendered {
+            renderer: format.renderer(self.options_of(program, *on_screen)),
+            out,
+        };
+        shown.iter_mut().map(rendered).collect()
+    }
+
+    fn options_of(&self, program: Program, on_screen: bool) -> FindingsOptions {
         let mut options = FindingsOptions::default();
         options.tool = program.tool();
-        options.screen = screen();
+        options.screen = screen().filter(|_| on_screen);
         options.verbose = self.verbose;
         options.strict = self.checks.strict;
         options.quiet = self.quiet;
         options
     }
+}
+
+/// A format, and where it goes.
+struct Rendered<'o> {
+    renderer: Box<dyn FindingsRenderer>,
+    out: &'o mut Out,
 }
 
 /// Files that were checked together.
@@ -138,23 +167,20 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn all(
-        &self,
-        files: &[PathBuf],
-        renderer: &mut dyn FindingsRenderer,
-        out: &mut Out,
-        totals: &mut Totals,
-    ) -> io::Result<()> {
+    fn all(&self, files: &[PathBuf], to: &mut [Rendered<'_>], totals: &mut Totals) -> io::Result<()> {
         let mut result = Ok(());
         self.each_group(files, |checked| {
             totals.add(&checked.group);
             self.progress.clear();
-            result = self.show(checked, renderer, out);
+            result = self.show(checked, to);
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        renderer.end(out, totals, totals.verdict(self.args.strict))?;
-        out.send()
+        let verdict = totals.verdict(self.args.strict);
+        to.iter_mut().try_for_each(|Rendered { renderer, out }| {
+            renderer.end(out, totals, verdict)?;
+            out.send()
+        })
     }
 
     /// Checks until `take` has seen enough.
@@ -211,14 +237,17 @@ impl Check<'_> {
     }
 
     /// What could not be done is in the output, in each format.
-    fn show(&self, checked: Checked, renderer: &mut dyn FindingsRenderer, out: &mut Out) -> io::Result<()> {
+    fn show(&self, checked: Checked, to: &mut [Rendered<'_>]) -> io::Result<()> {
         let Checked { group, unread, notices } = checked;
         for complaint in group.complaints() {
             self.log.line(Verbosity::Err, || escape(&complaint).into_owned());
         }
-        renderer.group(out, group)?;
+        if let Some((last, others)) = to.split_last_mut() {
+            others.iter_mut().try_for_each(|other| other.renderer.group(other.out, group.clone()))?;
+            last.renderer.group(last.out, group)?;
+        }
         if !unread.is_empty() || !notices.is_empty() {
-            out.send()?;
+            to.iter_mut().try_for_each(|shown| shown.out.send())?;
             notices.iter().for_each(|notice| self.program.complain(notice));
             self.program.complain_of(&unread);
         }

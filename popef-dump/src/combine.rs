@@ -5,6 +5,7 @@ use crate::args::{ALL_RULES, Args, Generate, Given};
 use crate::check::Checking;
 use crate::explain::Explanation;
 use crate::list::Listing;
+use popef_show::FindingsFormat;
 use popef_show::rules::of_library;
 
 /// What a run does.
@@ -12,7 +13,7 @@ use popef_show::rules::of_library;
 pub(crate) enum Job<'a> {
     Generate(Generate),
     Explain(Explanation<'a>),
-    Check(Checking<'a>),
+    Check(Checking<'a>, FindingsFormat),
     List(Listing<'a>),
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn job(args: &Args) -> Result<Job<'_>, String> {
     Ok(match mode {
         Mode::Generate(what) => Job::Generate(what),
         Mode::Explain => Job::Explain(explanation(args)),
-        Mode::Validate => Job::Check(checking(args)),
+        Mode::Validate => Job::Check(checking(args), args.output.format.findings),
         Mode::List => Job::List(listing(args)?),
     })
 }
@@ -85,8 +86,8 @@ fn explanation(args: &Args) -> Explanation<'_> {
 
 fn checking(args: &Args) -> Checking<'_> {
     let Args { files, sources, checks, output, .. } = args;
-    let (format, quiet, verbose) = (output.format.findings, output.quiet, output.verbose);
-    Checking { files, sources, checks, format, quiet, verbose, open: popef_open::open }
+    let (quiet, verbose) = (output.quiet, output.verbose);
+    Checking { files, sources, checks, quiet, verbose, open: popef_open::open }
 }
 
 fn listing(args: &Args) -> Result<Listing<'_>, String> {

@@ -38,7 +38,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use args::Args;
-pub use check::Checking;
+pub use args::built_with;
+pub use check::{Checking, Shown};
 pub use complete::answer;
 pub use explain::Explanation;
 pub use files::unlisted;

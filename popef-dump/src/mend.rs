@@ -213,3 +213,20 @@ fn becomes_smaller(file: &File) -> bool {
     let mut plain = file.executables().filter(|executable| !executable.is_compressed());
     plain.all(|executable| smaller(*executable.blob()).unwrap_or(false))
 }
+
+#[cfg(test)]
+mod tests {
+
+    use super::MENDS;
+
+    /// Whoever reads the rule alone learns that a command mends it.
+    #[test]
+    fn the_text_of_a_rule_names_the_command_that_mends_it() {
+        let entries = MENDS.iter().flat_map(|(rules, command, ..)| rules.iter().map(move |rule| (*rule, *command)));
+        // What to do about a credential is first of all to revoke it.
+        for (id, command) in entries.filter(|(id, _)| *id != "PE506") {
+            let rule = popef_check::rule_by_id(id).unwrap();
+            assert!(rule.fix.contains(&format!("popef {command}")), "{id}: {}", rule.fix);
+        }
+    }
+}

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use popef_show::{Out, UntilClosed, When};
 
 use crate::args::Args;
+use crate::check::Shown;
 use crate::combine::{self, Job};
 use crate::files::{meant, values_meant};
 use crate::generate;
@@ -32,7 +33,10 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
         Ok(Job::Generate(what)) => POPEF_DUMP.written(generate::write(what, &mut to)),
         Ok(Job::Explain(explanation)) => ended(explanation.run(POPEF_DUMP, &mut out(to))),
         // A listing that nobody reads ends early, and a check does not.
-        Ok(Job::Check(checking)) => ended(checking.run(POPEF_DUMP, &mut out(Box::new(UntilClosed::new(to))))),
+        Ok(Job::Check(checking, format)) => {
+            let out = &mut out(Box::new(UntilClosed::new(to)));
+            ended(checking.run(POPEF_DUMP, &mut [Shown { format, out, on_screen: true }]))
+        }
         Ok(Job::List(listing)) => ended(listing.run(POPEF_DUMP, &mut out(to))),
     }
 }

@@ -3,6 +3,17 @@
 /// A heading, and terms with what they mean. A meaning without a term is a paragraph.
 pub type Section = (&'static str, &'static [(&'static str, &'static str)]);
 
+/// The exit status of checks.
+pub const CHECK_STATUS: &[(&str, &str)] = &[
+    ("0", "Nothing worse than a warning was found; with --strict, nothing worse than a note."),
+    ("1", "Something worse was found, such as damage."),
+    (
+        "2",
+        "Something could not be checked, such as a missing file; or there are no files; or the policy or the options are \
+         wrong.",
+    ),
+];
+
 pub(crate) const SECTIONS: [Section; 4] = [
     (
         "Examples",
@@ -34,18 +45,7 @@ pub(crate) const SECTIONS: [Section; 4] = [
             ("", "A reader that closes the pipe early, such as head, is not an error."),
         ],
     ),
-    (
-        "Exit status with --validate",
-        &[
-            ("0", "Nothing worse than a warning was found; with --strict, nothing worse than a note."),
-            ("1", "Something worse was found, such as damage."),
-            (
-                "2",
-                "Something could not be checked, such as a missing file; or there are no files; or the policy or the \
-                 options are wrong.",
-            ),
-        ],
-    ),
+    ("Exit status with --validate", CHECK_STATUS),
     (
         "Environment",
         &[

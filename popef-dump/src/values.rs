@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use popef::types::redact_word;
 use popef_check::Loader;
@@ -22,6 +23,45 @@ pub fn named<T: Clone + Send + Sync + 'static>(
         let value = values.iter().find(|value| name(value) == given);
         value.cloned().ok_or_else(|| format!("there is no {given}"))
     })
+}
+
+/// A format by its name, and after a `=` the file that it goes to.
+pub fn format_to<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = T>,
+    name: fn(&T) -> &'static str,
+) -> impl TypedValueParser<Value = FormatTo<T>> {
+    FormatsTo { values: values.into_iter().collect(), name }
+}
+
+/// A format, and the file that it goes to, if one is named with it.
+#[derive(Clone, Debug)]
+pub struct FormatTo<T> {
+    /// The format.
+    pub format: T,
+    /// The file; `-` is standard output.
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Clone)]
+struct FormatsTo<T> {
+    values: Vec<T>,
+    name: fn(&T) -> &'static str,
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for FormatsTo<T> {
+    type Value = FormatTo<T>;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<FormatTo<T>, clap::Error> {
+        let text = value.to_str().ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8).with_cmd(command))?;
+        let (given, file) = text.split_once('=').map_or((text, None), |(given, file)| (given, Some(file)));
+        let format = named(self.values.clone(), self.name).parse_ref(command, arg, OsStr::new(given))?;
+        let file = file.map(|file| path().parse_ref(command, arg, OsStr::new(file))).transpose()?;
+        Ok(FormatTo { format, file })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.values.iter().map(|value| PossibleValue::new((self.name)(value)))))
+    }
 }
 
 /// A path, or the name of an address. An empty one is most likely a variable of the shell that is not set.

@@ -212,3 +212,11 @@ pub use model::Model;
 pub use read::{Blob, Content, File, OpenOptions};
 pub use types::{DataType, Metadata, TensorInfo};
 pub use write::Writer;
+
+/// The features that decide what the library can read, each with whether this build has it.
+///
+/// ```
+/// let has = |name: &str| popef::FEATURES.iter().any(|(feature, is_on)| *feature == name && *is_on);
+/// assert_eq!(has("zstd"), cfg!(feature = "zstd"));
+/// ```
+pub const FEATURES: [(&str, bool); 2] = [("lz4", cfg!(feature = "lz4")), ("zstd", cfg!(feature = "zstd"))];

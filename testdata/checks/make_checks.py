@@ -309,6 +309,7 @@ def contents():
     larger = anchors(w={"shape": (4, 4)}, w_out={"shape": (4, 4)})
     write("PE408", executable() + metadata(anchors=larger) + tensor(data=bytes(64), shape=(4, 4)))
     weights = struct.pack(">16f", *(0.01 * (number + 1) for number in range(16)))
+    write("PE410", executable(data=b"random bytes, or a text") + metadata() + tensor())
     write("PE409", executable() + metadata(anchors=larger) + tensor(data=weights, shape=(4, 4)))
 
 

@@ -20,6 +20,7 @@ mod given;
 mod marks;
 mod oddness;
 mod options;
+mod origin;
 mod pass;
 mod policy;
 mod rules;
@@ -36,6 +37,7 @@ use std::ops::ControlFlow;
 use popef::types::EngineOption;
 
 pub use options::{CheckOptions, Progress, Subject};
+pub use origin::{Origin, origin_of};
 pub use policy::{Extent, Policy, TensorDemand};
 pub use popef_findings::{
     Finding, InspectArchive, Inspection, Level, Loader, Report, Rule, Severity, Skipped, Unlisted, When,
@@ -46,10 +48,12 @@ pub use rules::{rule_by_id, rule_groups, rules};
 ///
 /// All files are one set: blobs of one can refer to blobs of another. Check unrelated models separately. It is best to open
 /// files with [`OpenOptions::damaged`](popef::OpenOptions::damaged), because then the undamaged part of a damaged file is
-/// checked too. The `Result` of opening a file is also accepted.
+/// checked too. The `Result` of opening a file is also accepted. A file that was opened with
+/// [`File::from_stream`](popef::File::from_stream) has no data to check, and does not [pass](Report::passes) if an opaque blob in it
+/// may be a dangerous pickle.
 ///
 /// ```
-/// use popef_check::{CheckOptions, Severity, check};
+/// use popef_check::{CheckOptions, check};
 /// use popef::{File, Model};
 ///
 /// let files = [
@@ -70,7 +74,8 @@ pub use rules::{rule_by_id, rule_groups, rules};
 /// for skipped in &report.skipped {
 ///     println!("{skipped}");
 /// }
-/// if report.worst() == Some(Severity::Error) {
+/// // False also if a dangerous pickle may be where the check could not look, as in a stream that was not kept.
+/// if !report.passes(true) {
 ///     return Err("not to be shipped".into());
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -31,14 +31,14 @@ pub(super) fn check(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Report {
     let Given { files, unopened, numbers, again, repeated } = Given::of(subjects);
-    let mut skips = Skips::new(&numbers);
+    let mut skips = Skips::new(&numbers, rules::active(options).any(|(.., run)| run.pickle.is_some()));
     let unopened = || (files.len()..).zip(&unopened);
     unopened().for_each(|(file, error)| skips.unopened(file, error));
     let damaged = unopened().filter(|(_, error)| error.is_about_the_file());
     let damaged = damaged.map(|(file, error)| (file, error.clone())).collect();
     let complete = unopened().next().is_none() && files.iter().all(|file| file.damage().is_none());
     let links = Links::of(Arc::from(files.as_slice())).unwrap_or_else(|_| {
-        skips.no_memory("the files");
+        skips.no_memory_for_files();
         Links::none()
     });
     let complete = complete && links.files().len() == files.len();
@@ -153,15 +153,18 @@ impl Pass<'_> {
             }
             Err(error) => {
                 set.complete = false;
-                skips.failed(blob.file, format!("the metadata in blob {}", blob.index()), error.reason());
+                skips.unsafe_unread(blob.file, format!("the metadata in blob {}", blob.index()), &error);
             }
         }
     }
 
     fn opaque(&mut self, opaque: &Linked<OpaqueBlob<'_>>) {
         let Pass { set, outs, skips, .. } = self;
-        let why = match Pickle::scan(&opaque.data()) {
-            Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => fault.reason.to_owned(),
+        let what = || format!("the data of opaque blob {}", opaque.blob.blob().index());
+        match Pickle::scan(&opaque.data()) {
+            Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => {
+                skips.unsafe_failed(opaque.file, what(), fault.reason.to_owned());
+            }
             Ok(pickle) => {
                 each(outs, |run| run.opaque, |run, out| run(set, opaque, pickle.as_ref(), out));
                 if let Some(pickle) = &pickle {
@@ -169,11 +172,9 @@ impl Pass<'_> {
                     let pickled = Pickled { pickle, start, name: Some(opaque.name()) };
                     each(outs, |run| run.pickle, |run, out| run(set, &pickled, out));
                 }
-                return;
             }
-            Err(error) => error.reason(),
-        };
-        skips.failed(opaque.file, format!("the data of opaque blob {}", opaque.blob.blob().index()), why);
+            Err(error) => skips.unsafe_unread(opaque.file, what(), &error),
+        }
     }
 
     /// Looks for a pickle before the first blob.
@@ -183,18 +184,19 @@ impl Pass<'_> {
         if prefix.is_empty() {
             return;
         }
-        let why = match Pickle::scan(&prefix) {
-            Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => fault.reason.to_owned(),
+        let what = || format!("the {} before the first blob", count(prefix.len(), "byte"));
+        match Pickle::scan(&prefix) {
+            Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => {
+                skips.unsafe_failed(file, what(), fault.reason.to_owned());
+            }
             Ok(pickle) => {
                 if let Some(pickle) = &pickle {
                     let pickled = Pickled { pickle, start: Spot { offset: Some(0), ..Spot::file(file) }, name: None };
                     each(outs, |run| run.pickle, |run, out| run(set, &pickled, out));
                 }
-                return;
             }
-            Err(error) => error.reason(),
-        };
-        skips.failed(file, format!("the {} before the first blob", count(prefix.len(), "byte")), why);
+            Err(error) => skips.unsafe_unread(file, what(), &error),
+        }
     }
 
     fn executable(&mut self, executable: &Linked<ExecutableBlob<'_>>) {
@@ -204,8 +206,8 @@ impl Pass<'_> {
             Err(error) => {
                 let what = format!("the first bytes of executable {}", quote(&executable.name()));
                 match error.code() {
-                    ErrorCode::DataNotKept => skips.left_out(what, &error.reason()),
-                    _ => skips.failed(executable.file, what, error.reason()),
+                    ErrorCode::DataNotKept => skips.left_unread(what, &error),
+                    _ => skips.unread(executable.file, what, &error),
                 }
             }
         }
@@ -214,7 +216,7 @@ impl Pass<'_> {
     fn data(&mut self, blob: &Linked<Blob<'_>>, reading: &mut Reading<'_>) {
         let Pass { set, outs, skips, inspect, meaningless, packed_twice } = self;
         let failed = |skips: &mut Skips<'_>, error: &Error| {
-            skips.failed(blob.file, format!("the data of blob {}", blob.index()), error.reason());
+            skips.unread(blob.file, format!("the data of blob {}", blob.index()), error);
         };
         match scan(blob, *inspect, reading) {
             _ if reading.is_stopped() => {}

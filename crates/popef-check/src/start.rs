@@ -2,6 +2,7 @@
 
 use popef::error::{Error, ErrorKind};
 use popef::read::{Compression, Data, ExecutableBlob, PoplarHeader};
+use popef_payload::pickle::{ImportClass, Pickle};
 
 /// What an executable's own bytes begin with.
 pub(super) enum Start {
@@ -27,7 +28,7 @@ pub(super) enum Stored {
 
 /// How many of the first bytes are examined.
 pub(super) const FIRST: usize = 4096;
-/// How many of the first bytes are examined if they are not all zeros.
+/// How many of the first bytes are examined if they are of something known other than zeros.
 const MOST_MARK: usize = 64;
 
 pub(super) const ARCHIVE: &str = "archive";
@@ -48,7 +49,7 @@ impl Stored {
         let data = executable.data();
         let mut first = [0; FIRST];
         let mut start = data.read_up_to(0, first.get_mut(..MOST_MARK).unwrap_or_default())?;
-        if is_zeros(start) {
+        if is_zeros(start) || matches!(Start::of(start), Start::Unknown) {
             start = data.read_up_to(0, &mut first)?;
         }
         let mut start = Start::of(start);
@@ -115,9 +116,11 @@ const MARKS: &[(&[u8], &str)] = &[
     (b"\x89HDF\r\n", "an HDF5 file"),
     (b"\xfd7zXZ\0", "data compressed with xz"),
     (b"BZh91AY&SY", "data compressed with bzip2"),
-    (b"\x80\x04\x95", "a Python pickle"),
-    (b"\x80\x05\x95", "a Python pickle"),
+    (b"\x80\x04\x95", PICKLE),
+    (b"\x80\x05\x95", PICKLE),
 ];
+
+const PICKLE: &str = "a Python pickle";
 
 impl Start {
     /// Recognises the first bytes of an executable, or all of a short one.
@@ -142,6 +145,15 @@ fn other(first: &[u8]) -> Option<&'static str> {
         .or_else(|| of_text(first))
         .or_else(|| of_compression(first))
         .or_else(|| (!first.is_empty() && is_zeros(first)).then_some("zeros, at least at its start"))
+        .or_else(|| is_pickle(first).then_some(PICKLE))
+}
+
+/// Pickles of all protocols. A few bytes of anything else can follow a pickle's grammar by chance. So it has to end where the
+/// bytes do, or to import something that is known.
+fn is_pickle(first: &[u8]) -> bool {
+    let Some(pickle) = Pickle::scan_bytes(first) else { return false };
+    let is_whole = pickle.fault.is_none() && first.ends_with(b".");
+    is_whole || pickle.imports.iter().any(|import| import.class != ImportClass::Unknown)
 }
 
 /// Pickles of protocols 2 and 3 begin with only two fixed bytes, and older ones with none. These are the opcodes that
@@ -149,7 +161,7 @@ fn other(first: &[u8]) -> Option<&'static str> {
 fn of_old_pickle(first: &[u8]) -> Option<&'static str> {
     let usual = matches!(first, [0x80, 2 | 3, b'c' | b'}' | b']' | b'(' | b'X' | 0x8a, ..]);
     let oldest: [&[u8]; 5] = [b"(dp0\n", b"(lp0\n", b"ccopy_reg\n", b"}q\0", b"]q\0"];
-    (usual || oldest.iter().any(|start| first.starts_with(start))).then_some("a Python pickle")
+    (usual || oldest.iter().any(|start| first.starts_with(start))).then_some(PICKLE)
 }
 
 fn of_text(first: &[u8]) -> Option<&'static str> {
@@ -190,13 +202,30 @@ mod tests {
             (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", "a Python pickle"),
             (b"(dp0\nVa\np1\nI1\ns.", "a Python pickle"),
             (b"}q\0X\x01\0\0\0aq\x01K\x01s.", "a Python pickle"),
+            (b"cos\nsystem\n(S'id'\ntR.", "a Python pickle"),
+            (b"(cos\nsystem\nX\x02\0\0\0ido.", "a Python pickle"),
+            (b"I1\n.", "a Python pickle"),
+            (b"K\x01.", "a Python pickle"),
+            (b"\x80\x01K\x01.", "a Python pickle"),
+            (b"\x80\x03K\x01.", "a Python pickle"),
+            (b"\x80\x04K\x01.", "a Python pickle"),
+            (b"\x80\x05\x8c\x02os\x8c\x06system\x93\x8c\x02id\x85R.", "a Python pickle"),
             (b"\x1f\x8b\x08\0", "data compressed with gzip"),
             (b"\0", "zeros, at least at its start"),
             (&[0; 4096], "zeros, at least at its start"),
         ] {
             assert_eq!(other(first), Some(what), "{}", first.escape_ascii());
         }
-        for first in [&b""[..], b"program", b"\0\0\x01", b"\x80\x04", b"GC_EXE_3", b"<htm"] {
+        for first in [
+            &b""[..],
+            b"program",
+            b"\0\0\x01",
+            b"\x80\x04",
+            b"GC_EXE_3",
+            b"<htm",
+            b"N.B. This is a text.",
+            b"K\x01.\x7f",
+        ] {
             assert_eq!(other(first), None, "{}", first.escape_ascii());
         }
     }

@@ -53,20 +53,32 @@ pub struct Skipped {
     pub what: String,
     /// Why not.
     pub why: String,
-    /// Whether the reason is a failure and not an option or the format: a file could not be read, or changed meanwhile.
+    /// Whether it was asked for and could not be done, and not left out because of an option or the format: a file could not be
+    /// read, or changed meanwhile, or a stream did not keep its data.
     pub failed: bool,
+    /// Whether the reason is that the file came from a stream, and that its data was not kept.
+    pub not_kept: bool,
+    /// Whether the rules of safety (`PE5..`, and `no-pickles` of a policy) look there. Then a danger may be there, and the
+    /// report does not [pass](Report::passes).
+    pub safety: bool,
 }
 
 impl Skipped {
     /// Something that was not checked, in all files.
     pub fn new(what: String, why: String, failed: bool) -> Self {
-        Skipped { file: None, what, why, failed }
+        Skipped { file: None, what, why, failed, not_kept: false, safety: false }
     }
 
     /// The same, in one of the files.
     #[must_use]
     pub fn in_file(self, file: Option<usize>) -> Self {
         Skipped { file, ..self }
+    }
+
+    /// The same, where the rules of safety look, or not.
+    #[must_use]
+    pub fn of_safety(self, safety: bool) -> Self {
+        Skipped { safety, ..self }
     }
 }
 
@@ -134,15 +146,26 @@ impl Report {
         unlisted.fold(listed, |sum, unlisted| sum.saturating_add(usize::try_from(unlisted.count).unwrap_or(usize::MAX)))
     }
 
-    /// Returns whether nothing is worse than a note, or than a warning if warnings are allowed.
+    /// Returns whether nothing is worse than a note, or than a warning if warnings are allowed, and whether the rules of safety
+    /// could [look everywhere](Self::is_safety_checked). So a file from [`File::from_stream`](popef::File::from_stream) with an
+    /// opaque blob, which may be a dangerous pickle, does not pass: its data was not kept.
     pub fn passes(&self, warnings_allowed: bool) -> bool {
         let highest = if warnings_allowed { Severity::Warning } else { Severity::Note };
-        self.worst().is_none_or(|worst| worst <= highest)
+        self.is_safety_checked() && self.worst().is_none_or(|worst| worst <= highest)
     }
 
-    /// Returns whether everything that was asked for could be checked.
+    /// Returns whether nothing [failed](Skipped::failed). If something did, there may be more to find.
+    ///
+    /// A file whose data was [not kept](popef::File::from_stream) is incomplete if it has an opaque blob, and in a deep check also if
+    /// it has other data. That the first bytes of its executables were not seen is in `skipped`, with
+    /// [`not_kept`](Skipped::not_kept), and does not count here.
     pub fn is_complete(&self) -> bool {
         !self.skipped.iter().any(|skipped| skipped.failed)
+    }
+
+    /// Returns whether the rules of safety could look everywhere. If not, a dangerous pickle may be where they could not.
+    pub fn is_safety_checked(&self) -> bool {
+        !self.skipped.iter().any(|skipped| skipped.safety)
     }
 
     /// Iterates over the findings in one of the files.

@@ -84,3 +84,10 @@ impl Framework {
         }
     }
 }
+
+/// The frameworks whose data this crate can read, each with whether this build does.
+pub const FEATURES: [(&str, bool); 3] = [
+    ("popart", cfg!(feature = "popart")),
+    ("poptorch", cfg!(feature = "poptorch")),
+    ("tensorflow", cfg!(feature = "tensorflow")),
+];

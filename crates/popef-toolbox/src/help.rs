@@ -4,7 +4,71 @@ use std::fmt::Write as _;
 
 use clap::Command;
 use clap::builder::StyledStr;
-use popef_dump_tool::sections::Section;
+use popef_dump_tool::sections::{CHECK_STATUS, Section, lines};
+
+/// Statuses and what they mean.
+type Statuses = &'static [(&'static str, &'static str)];
+
+/// The exit status of commands that can answer "no", or that end well in more than one way.
+const STATUSES: &[(&str, Statuses)] = &[
+    ("popef check", CHECK_STATUS),
+    ("popef diff", SAME_OR_NOT),
+    ("popef graph diff", SAME_OR_NOT),
+    ("popef profile diff", SAME_OR_NOT),
+    (
+        "popef profile",
+        &[
+            ("0", "The report was shown; with --check or a limit, nothing worse than a warning was found."),
+            ("1", "With --check or a limit: errors were found; with --strict, warnings."),
+            ("2", "A file could not be read, or a limit could not be checked, or the options are wrong."),
+        ],
+    ),
+    (
+        "popef set",
+        &[
+            ("0", "The file was written, or there was nothing to change."),
+            ("2", "Something could not be changed, or the options are wrong. The old file is as it was."),
+        ],
+    ),
+    (
+        "popef verify",
+        &[
+            ("0", "All files are what they were."),
+            ("1", "A file is not what it was, or is missing."),
+            ("2", "Something could not be read, or the options are wrong."),
+        ],
+    ),
+];
+
+const SAME_OR_NOT: Statuses =
+    &[("0", "They are the same."), ("1", "They differ."), ("2", "They cannot be compared, or the options are wrong.")];
+
+/// The exit status of other commands.
+const DONE_OR_NOT: Statuses =
+    &[("0", "Everything was done."), ("2", "Something could not be done, or the options are wrong.")];
+
+/// The exit status of commands that were stopped.
+const STOPPED: (&str, &str) = ("130, 143", "It was stopped by Ctrl-C, by SIGTERM (128 and the signal).");
+
+/// Adds the exit status to the help of each command, and of their commands.
+pub(crate) fn with_statuses(command: Command, path: &str) -> Command {
+    command.mut_subcommands(|inner| {
+        let path = format!("{path} {}", inner.get_name());
+        let help = inner.get_after_help().map(|help| format!("{}\n\n", help.ansi())).unwrap_or_default();
+        let help = format!("{help}{STATUS}:\n{}", lines(&statuses(&path), STATUS_WIDTH).trim_end());
+        with_statuses(inner, &path).after_help(help)
+    })
+}
+
+/// The heading of exit statuses.
+const STATUS: &str = "Exit status";
+/// The width of a usual terminal.
+const STATUS_WIDTH: usize = 80;
+
+fn statuses(path: &str) -> Vec<(&'static str, &'static str)> {
+    let own = STATUSES.iter().find(|(of, _)| *of == path).map_or(DONE_OR_NOT, |(_, own)| own);
+    own.iter().copied().chain([STOPPED]).collect()
+}
 
 /// Groups of commands, each by its first command.
 const GROUPS: [(&str, &str); 7] = [
@@ -28,12 +92,12 @@ pub(crate) const COMMON: [Section; 3] = [
         ],
     ),
     (
-        "Exit status",
+        STATUS,
         &[
             ("0", "success"),
             ("1", "\"no\" as an answer: two files differ, a check failed"),
             ("2", "Something could not be done, or the options are wrong."),
-            ("130, 143", "stopped by Ctrl-C, by SIGTERM (128 and the signal)"),
+            STOPPED,
             ("", "A reader that closes the pipe early, such as head, is not an error."),
         ],
     ),

@@ -26,10 +26,10 @@ use std::process::ExitCode;
 #[cfg(feature = "remote")]
 use clap::Arg;
 use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
-use popef_dump_tool::Program;
 #[cfg(feature = "remote")]
 use popef_dump_tool::remote::OTHER_MACHINES;
 use popef_dump_tool::screen::help_width;
+use popef_dump_tool::{Program, built_with};
 use popef_show::When;
 
 use commands::Commands;
@@ -40,7 +40,7 @@ use tips::with_tip;
 // Beginnings of commands and options are errors, so that a new command or option cannot break a script.
 /// Works on PopEF files, which are compiled models for Graphcore IPUs
 #[derive(Debug, Parser)]
-#[command(name = "popef", version, args_override_self = true, arg_required_else_help = true, disable_help_flag = true)]
+#[command(name = "popef", version, long_version = built_with(cfg!(feature = "remote")), args_override_self = true, arg_required_else_help = true, disable_help_flag = true)]
 struct Args {
     #[command(subcommand)]
     command: Commands,
@@ -112,7 +112,8 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
 
 /// The command line.
 fn command() -> Command {
-    let command = local_commands(Args::command()).term_width(help_width()).color(ColorChoice::Auto);
+    let command = help::with_statuses(local_commands(Args::command()), "popef");
+    let command = command.term_width(help_width()).color(ColorChoice::Auto);
     let help = help::text(&command);
     command.override_help(help)
 }

@@ -27,10 +27,11 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE402",
-            severity: Severity::Error,
+            severity: Severity::Note,
             title: "an executable with unknown compression",
             meaning: "The blob states that its executable is compressed, and its first bytes are of no known format: \
-                      zlib, gzip, zstd or LZ4.",
+                      zlib, gzip, zstd or LZ4. So this library cannot unpack it, and most likely it is damaged. But which \
+                      format the vendor's library writes is not known, so this is a note.",
             fix: "If the executable is not compressed, its uncompressedSize was never set: export the model again. If \
                   it is compressed in another format, please report that to the authors of this library.",
             when: When::Always,
@@ -46,10 +47,10 @@ pub(super) const RULES: &[Check] = &[
     Check {
         rule: Rule {
             id: "PE403",
-            severity: Severity::Error,
+            severity: Severity::Note,
             title: "booleans that are neither 0 nor 1",
-            meaning: "A tensor of booleans has bytes other than 0 and 1. The data does not have the stated type, or is \
-                      damaged.",
+            meaning: "A tensor of booleans has bytes other than 0 and 1. Most likely, the data does not have the stated \
+                      type, or is damaged. But the vendor does not say what the bytes of a boolean are, so this is a note.",
             fix: "Export the data again, as booleans or with its real type.",
             when: When::Deep,
         },
@@ -178,6 +179,31 @@ pub(super) const RULES: &[Check] = &[
         run: data(|blob, scanned, out| {
             odd_elements(blob, scanned, out, |counts| {
                 counts.swapped.then(|| "its numbers only make sense with their bytes reversed".to_owned())
+            });
+        }),
+    },
+    Check {
+        rule: Rule {
+            id: "PE410",
+            severity: Severity::Note,
+            title: "an executable that does not begin as Poplar's do",
+            meaning: "Poplar's executables are known to begin with the letters GC_EXE_ and a number. This one begins with \
+                      nothing that is known. It may be the program of a version of Poplar that writes another form, or it \
+                      may be no program at all, such as a text or random bytes: then loading fails. The rule knows only \
+                      what was found in public programs, so it is a note.",
+            fix: "If you do not know which program wrote the executable, get the file from who made it, or export the \
+                  model again. If all your executables begin with GC_EXE_, set PE410 to error in a policy.",
+            when: When::Deep,
+        },
+        run: data(|blob, scanned, out| {
+            let Scanned::Executable(Ok(Executable { start: Start::Unknown, .. })) = scanned else { return };
+            // Another rule reports an executable without bytes.
+            let Some(executable) = blob.content().into_executable().filter(|found| found.uncompressed_size() > 0)
+            else {
+                return;
+            };
+            out.add(Spot::data(blob.file, blob), [executable.name()], || {
+                format!("executable {} does not begin with GC_EXE_, as Poplar's do", quote(&executable.name()))
             });
         }),
     },

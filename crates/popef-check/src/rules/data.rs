@@ -119,7 +119,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a feed without tensors",
             meaning: "A feed has 0 tensors. Its anchor counts as provided by the file, but there is nothing to feed.",
-            fix: "Remove the feed, so that the user provides the data, or add the tensors.",
+            fix: "Remove the feed with popef strip --drop, so that the user provides the data, or add the tensors.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {

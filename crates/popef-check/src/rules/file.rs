@@ -38,7 +38,8 @@ pub(super) const RULES: &[Check] = &[
             title: "an incomplete blob",
             meaning: "A blob's header states more bytes than the file has left. A download or copy was interrupted, or \
                       the disk was full.",
-            fix: "Compare the file's size and checksum with those of the original, and copy it again.",
+            fix: "Compare the file's size and checksum with those of the original, and copy it again. If you need \
+                  only the whole blobs, popef recover writes them to a new file.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -52,7 +53,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob smaller than its own messages",
             meaning: "A blob's header states fewer bytes than its header and info message have. Exporters write the \
                       size last, so the export was most likely interrupted.",
-            fix: "Export the model again.",
+            fix: "Export the model again. If you need only the whole blobs, popef recover writes them to a new file.",
             when: When::Always,
         },
         run: set(|set, out| damage(set, out, |code| code == ErrorCode::BlobTooSmall)),
@@ -64,7 +65,8 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob that cannot be read",
             meaning: "A header or info message is not a Cap'n Proto message of PopEF's schema. The file is not a PopEF \
                       file, its bytes were overwritten, or something else was appended to it.",
-            fix: "Check whether this is the right file. If it is, copy or export it again.",
+            fix: "Check whether this is the right file. If it is, copy or export it again. If you need only the whole \
+                  blobs, popef recover writes them to a new file.",
             when: When::Always,
         },
         run: set(|set, out| {
@@ -148,7 +150,7 @@ pub(super) const RULES: &[Check] = &[
             title: "data after metadata",
             meaning: "A metadata blob has bytes after its message. The format has no data there: something was hidden \
                       there or overwritten, or the blob's size is wrong.",
-            fix: "Export the model again.",
+            fix: "Remove the bytes with popef set --drop-surplus, or export the model again.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {
@@ -240,7 +242,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a blob with a version",
             meaning: "The version of a blob is not empty. It is empty in all files from the vendor, and what loaders \
                       do with another version is not known.",
-            fix: "If a loader refuses the file, write the file again with empty versions.",
+            fix: "If a loader refuses the file, empty the versions with popef set --set-version=.",
             when: When::Always,
         },
         run: set(versions),

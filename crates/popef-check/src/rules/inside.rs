@@ -59,8 +59,8 @@ pub(super) const RULES: &[Check] = &[
                       program of a tile needs more, so the model does not fit. Poplar normally refuses to compile such a \
                       model; an engine option allows it. This is unverified: no executable of Poplar is public, so it is \
                       inferred what is in the memory of a tile.",
-            fix: "Compile the model for more IPUs, or so that it needs less memory. A dump with --execs --verbose shows how \
-                  much the fullest tile needs.",
+            fix: "Compile the model for more IPUs, or so that it needs less memory. popef dump --execs --verbose \
+                  shows how much the fullest tile needs.",
             when: When::Inspected,
         },
         run: data(|blob, scanned, out| {

@@ -140,7 +140,8 @@ pub(super) const RULES: &[Check] = &[
             title: "a tensor without an anchor",
             meaning: "No anchor of any model has the tensor's name, so nothing uses it. If the name is mistyped, the \
                       intended anchor has no data, and a runtime asks the user for it.",
-            fix: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
+            fix: "Compare its name with the names of the anchors. If it is mistyped, use popef set --rename. If \
+                  nothing needs the tensor, remove it with popef strip --drop.",
             when: When::Always,
         },
         run: set(|set, out| without_anchor(set, out, Key::TENSOR, "tensor")),
@@ -151,7 +152,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "a feed without an anchor",
             meaning: "No anchor of any model has the feed's name, so nothing is fed from it.",
-            fix: "Compare its name with the names of the anchors. If nothing needs it, remove it.",
+            fix: "Compare its name with the names of the anchors. If it is mistyped, use popef set --rename. If \
+                  nothing needs the feed, remove it with popef strip --drop.",
             when: When::Always,
         },
         run: set(|set, out| without_anchor(set, out, Key::FEED, "feed")),
@@ -183,8 +185,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "data for an output",
             meaning: "All anchors with this name are outputs. A runtime writes to outputs and never reads this data.",
-            fix: "If it is an expected result, keep it in a separate file. If it is a weight, the model lacks the \
-                   input anchor that loads it.",
+            fix: "If it is an expected result, keep it in a separate file, and remove it here with popef strip \
+                  --drop. If it is a weight, the model lacks the input anchor that loads it.",
             when: When::Always,
         },
         run: set(data_for_output),

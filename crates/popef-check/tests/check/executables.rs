@@ -4,7 +4,7 @@ use std::fs;
 
 use popef::write::Packing;
 use popef::{File, OpenOptions};
-use popef_check::{CheckOptions, check};
+use popef_check::{CheckOptions, Level, Policy, Severity, check};
 
 use crate::files::written;
 
@@ -40,6 +40,11 @@ fn what_is_no_executable_is_found_also_inside_a_compressed_one() {
         (b"\x7fELF\x02\x01\x01", "an ELF program"),
         (b"\x80\x04\x95\x0a\0\0\0\0\0\0\0}\x94.", "a Python pickle"),
         (b"(dp0\nVa\np1\nI1\ns.", "a Python pickle"),
+        (b"cos\nsystem\n(S'id'\ntR.", "a Python pickle"),
+        (b"(K\x01K\x02t.", "a Python pickle"),
+        (b"\x80\x02cos\nsystem\nX\x02\0\0\0id\x85R.", "a Python pickle"),
+        (b"\x80\x03K\x01.", "a Python pickle"),
+        (b"\x80\x04K\x01.", "a Python pickle"),
         (b"\x1f\x8b\x08\0\0\0\0\0", "data compressed with gzip"),
         (b"\x28\xb5\x2f\xfd\x24", "data compressed with zstd"),
     ] {
@@ -47,12 +52,29 @@ fn what_is_no_executable_is_found_also_inside_a_compressed_one() {
         assert_eq!(broken(&stored(data)), [message("is"), message("is")], "{what}");
         assert_eq!(broken(&packed(data)), [vec![], message("unpacks to")], "{what}");
     }
-    for data in [&b""[..], b"program", &[&[0; 5000][..], b"end"].concat()] {
+    for data in [&b""[..], b"GC_EXE_", &[&[0; 5000][..], b"end"].concat()] {
         let is_zeros = data.starts_with(&[0; 4096]);
-        assert_eq!(broken(&stored(data)).concat().is_empty(), !is_zeros, "{}", data.len());
+        let others = broken(&stored(data)).concat().into_iter().filter(|(id, _)| *id == "PE018");
+        assert_eq!(others.count() == 0, !is_zeros, "{}", data.len());
     }
     // A few zeros in front are none of it.
-    assert_eq!(broken(&stored(&[&[0; 100][..], b"program"].concat())).concat(), []);
+    assert_eq!(broken(&stored(&[&[0; 100][..], b"program"].concat()))[0], []);
+}
+
+/// What begins as nothing known is a note, as nobody has published all that Poplar writes. A policy can make it an error.
+#[test]
+fn an_executable_that_begins_as_nothing_known_is_a_note() {
+    let random: Vec<u8> = (0..3000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8 | 1).collect();
+    for data in [&random[..], b"this is a text, not a program", b"N.B. a text", b"GC_EXO_3"] {
+        let note = vec![("PE410", "executable \"e\" does not begin with GC_EXE_, as Poplar's do".to_owned())];
+        for file in [stored(data), packed(data)] {
+            assert_eq!(broken(&file), [vec![], note.clone()], "{}", data.escape_ascii());
+        }
+    }
+    let deep = |policy| check([&stored(&random)], CheckOptions::new().deep(true).policy(policy)).count(Severity::Error);
+    assert_eq!(deep(Policy::default()), 0);
+    assert_eq!(deep(Policy { rules: [("PE410".to_owned(), Level::Error)].into(), ..Policy::default() }), 1);
+    assert!(poplar(|_| {}).concat().iter().all(|(id, _)| *id != "PE410"));
 }
 
 /// The archive and the metadata behind Poplar's header are LZ4 frames; testdata/README.md has their sizes.

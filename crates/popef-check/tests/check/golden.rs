@@ -13,6 +13,12 @@ use crate::files::{FOLDER, INTEROP, open, options};
 /// A rule, and the other rules that its file breaks as a consequence.
 const IMPLIED: &[(&str, &[&str])] = &[
     ("PE222", &["PE219"]),
+    // Most files have a short text in place of an executable.
+    ("PE403", &["PE410"]),
+    ("PE404", &["PE410"]),
+    ("PE405", &["PE410"]),
+    ("PE408", &["PE410"]),
+    ("PE409", &["PE410"]),
     ("PE502", &["PE501"]),
     ("PE503", &["PE501"]),
     ("PE504", &["PE501"]),
@@ -143,7 +149,9 @@ fn docs_checks_md_is_made_from_the_table_of_rules() {
         write!(text, "\n## {title}\n").unwrap();
         for rule in rules {
             let condition = rule.condition().map(|condition| format!(", {condition}")).unwrap_or_default();
-            write!(text, "\n### {}: {}\n\n*{}{condition}.* ", rule.id, rule.title, capital(rule.severity)).unwrap();
+            let origin = popef_check::origin_of(rule).unwrap();
+            write!(text, "\n### {}: {}\n\n*{}{condition}; {origin}.* ", rule.id, rule.title, capital(rule.severity))
+                .unwrap();
             write!(text, "{}\n\n**To fix it:** {}\n", rule.meaning, rule.fix).unwrap();
         }
     }
@@ -167,6 +175,10 @@ All rules of `popef_check`. This page is made from the table of rules in `crates
 An *error* means that loading will fail, or that its result is not known. A *warning* is most likely not intended. A *note* is
 worth knowing, and normal in many files. A policy can change the severity of a rule, or turn it off. No id is used again for
 another rule. For each rule, `testdata/checks/ID.popef` is a file that breaks it, with the findings beside it.
+
+Beside the severity stands where the facts are from that the rule judges by, in the words of [FORMAT.md](FORMAT.md). *Documented*: the
+vendor says so, or a public standard. *Recovered*: it was taken from public programs of the vendor. *Inferred*: it is a conclusion that
+fits all that is known, and nobody has confirmed it; such a rule is a note. *Required*: a policy says so.
 
 ## A policy
 

@@ -2,10 +2,12 @@
 //! from it.
 
 use std::fs;
+use std::ops::ControlFlow;
 
 use popef::error::ErrorKind;
+use popef::types::OpaqueInfo;
 use popef::{DataType, File, OpenOptions, Writer};
-use popef_check::{CheckOptions, Severity, check};
+use popef_check::{CheckOptions, Level, Policy, Severity, check, check_with_progress};
 
 use crate::files::{FOLDER, INTEROP, all_loaders, open, options, tensor};
 
@@ -79,6 +81,66 @@ fn data_that_a_stream_did_not_keep_is_reported_as_unread() {
     let failed = report.skipped.iter().filter(|skipped| skipped.failed && skipped.file == Some(0));
     let failed: Vec<_> = failed.map(|skipped| skipped.what.as_str()).collect();
     assert_eq!(failed, ["the data of opaque blob 0", "the data of blob 2", "the data of blob 3"]);
+}
+
+/// An executable, and an opaque blob with a pickle.
+fn with_pickle(pickle: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::stream(&mut bytes);
+    writer.write_executable("m", b"GC_EXE_").unwrap();
+    writer.write_opaque(&OpaqueInfo { name: "poptorch".into(), executable: "m".into() }, pickle).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+#[test]
+fn a_stream_with_a_pickle_that_nobody_saw_does_not_pass() {
+    let bytes = with_pickle(b"cos\nsystem\n(S'id'\ntR.");
+    let mut indexer = OpenOptions::new().indexer(bytes.len() as u64);
+    while let Some(wanted) = indexer.wants() {
+        indexer.give(&bytes[wanted.start as usize..wanted.end as usize]);
+    }
+    let files = [File::from_stream(bytes.as_slice()).unwrap(), indexer.finish().unwrap()];
+    for file in &files {
+        let policies = [Policy::default(), Policy { no_pickles: true, ..Policy::default() }];
+        for options in policies.map(|policy| CheckOptions::new().policy(policy).clone()) {
+            let report = check([file], &options);
+            assert_eq!((report.passes(true), report.is_safety_checked(), report.is_complete()), (false, false, false));
+            let causes = report.skipped.iter().map(|skipped| (&*skipped.what, skipped.not_kept, skipped.safety));
+            let causes: Vec<_> = causes.filter(|(what, ..)| !what.contains("bytes of executables")).collect();
+            assert_eq!(
+                causes,
+                [("the first bytes of executable \"m\"", true, false), ("the data of opaque blob 1", true, true)]
+            );
+        }
+    }
+    // With the data, the pickle is found, or passes if it is harmless.
+    assert_eq!(check(&[File::from_bytes(bytes).unwrap()], &CheckOptions::new()).worst(), Some(Severity::Error));
+    let harmless = File::from_bytes(with_pickle(b"K\x01.")).unwrap();
+    assert!(check(&[harmless], &CheckOptions::new()).is_safety_checked());
+}
+
+/// If nobody asks for safety, or nothing in a stream can be dangerous, a stream passes.
+#[test]
+fn a_stream_passes_if_no_rule_of_safety_has_to_look() {
+    let file = File::from_stream(&*with_pickle(b"K\x01.")).unwrap();
+    let looking = ["PE501", "PE502", "PE503", "PE504", "PE611", "PE613", "PE614", "PE703", "PE731", "PE732", "PE733"];
+    let rules = looking.map(|id| (id.to_owned(), Level::Off)).into();
+    let report = check(&[file], CheckOptions::new().policy(Policy { rules, ..Policy::default() }));
+    assert_eq!((report.passes(true), report.is_complete()), (true, false), "{report:?}");
+    let tensor_alone = fs::read("../../testdata/checks/PE108.popef").unwrap();
+    let report = check([&File::from_stream(&*tensor_alone).unwrap()], &CheckOptions::new());
+    assert!(report.passes(true) && report.is_complete(), "{report:?}");
+}
+
+#[test]
+fn a_check_that_missed_a_file_does_not_pass() {
+    let missing = OpenOptions::new().open("../../testdata/missing.popef");
+    let report = check(&[missing], &CheckOptions::new());
+    assert_eq!((report.passes(true), report.is_safety_checked()), (false, false));
+    let files = [open(&format!("{INTEROP}/executable.popef"))];
+    let stopped = check_with_progress(&files, CheckOptions::new().deep(true), &mut |_| ControlFlow::Break(()));
+    assert_eq!((stopped.passes(true), stopped.is_safety_checked()), (false, false));
 }
 
 #[test]

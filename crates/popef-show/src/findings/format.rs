@@ -55,7 +55,9 @@ impl FindingsFormat {
             FindingsFormat::Json => Box::new(Document::default()),
             FindingsFormat::Ndjson => Box::new(Lines),
             FindingsFormat::Sarif => Box::new(Sarif::new(options.tool)),
-            FindingsFormat::GitHub => Box::new(GitHub { quiet: options.quiet, strict: options.strict }),
+            FindingsFormat::GitHub => {
+                Box::new(GitHub { quiet: options.quiet, verbose: options.verbose, strict: options.strict })
+            }
             FindingsFormat::JUnit => Box::new(JUnit::new(options)),
         }
     }

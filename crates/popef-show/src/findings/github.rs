@@ -16,6 +16,8 @@ use crate::output::out::Out;
 
 pub(super) struct GitHub {
     pub(super) quiet: bool,
+    /// Whether what was left out by choice is a notice. There is nothing to do about it, and each run of each file would have it.
+    pub(super) verbose: bool,
     /// Whether warnings are failures.
     pub(super) strict: bool,
 }
@@ -39,7 +41,7 @@ impl FindingsRenderer for GitHub {
             let (level, path) = (self.level(finding.severity), group.path(finding.file));
             Annotation { level, path, title: &title }.write(out, &group.text(finding))?;
         }
-        for skipped in group.report.skipped.iter().filter(|skipped| is_shown(skipped, self.quiet)) {
+        for skipped in group.report.skipped.iter().filter(|skipped| is_shown(skipped, self.verbose && !self.quiet)) {
             let level = if skipped.failed { "error" } else { "notice" };
             let path = skipped.file.and_then(|file| group.path(file));
             Annotation { level, path, title: "not checked" }.write(out, &escape_rest(&reason(skipped)))?;

@@ -28,7 +28,7 @@ use crate::output::escape::escape_rest;
 /// assert!(text.ends_with("failed: 1 error, 0 warnings, 0 notes in 1 file; not everything was checked\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Group {
     pub(crate) files: Vec<CheckedFile>,
     pub(crate) report: Report,
@@ -46,7 +46,7 @@ pub struct Mend {
 }
 
 /// A file that was checked, or could not be.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CheckedFile {
     /// Its path as the user gave it.
     pub path: PathBuf,
@@ -177,9 +177,9 @@ fn of_file<T, F: Ord + Copy>(list: &[T], file: F, file_of: impl Fn(&T) -> F) -> 
     list.get(start..end).unwrap_or_default()
 }
 
-/// Whether something that was not looked at is worth showing. If it is `quiet`, what was left out by choice is not.
-pub(super) fn is_shown(skipped: &Skipped, quiet: bool) -> bool {
-    skipped.failed || !quiet
+/// Whether something that was not looked at is worth showing. What was left out by choice is shown only if all of it is wanted.
+pub(super) fn is_shown(skipped: &Skipped, all: bool) -> bool {
+    skipped.failed || all
 }
 
 /// Whether a finding says that a file could not be read from there on.

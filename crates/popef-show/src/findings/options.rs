@@ -11,7 +11,7 @@ pub struct FindingsOptions {
     pub file_word: &'static str,
     /// The terminal that text is broken into lines for; none breaks no lines.
     pub screen: Option<Screen>,
-    /// Whether text says what each finding means.
+    /// Whether text says what each finding means, and annotations say what was not checked by choice.
     pub verbose: bool,
     /// Whether warnings are failures.
     pub strict: bool,

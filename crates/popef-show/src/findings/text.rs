@@ -76,7 +76,7 @@ impl Text {
     }
 
     fn shown<'g>(&self, skipped: &'g [Skipped]) -> Vec<&'g Skipped> {
-        skipped.iter().filter(|skipped| is_shown(skipped, self.quiet)).collect()
+        skipped.iter().filter(|skipped| is_shown(skipped, !self.quiet)).collect()
     }
 
     fn finding(&self, out: &mut Out, finding: &Finding) -> io::Result<()> {

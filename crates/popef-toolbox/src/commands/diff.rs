@@ -22,9 +22,7 @@ use crate::common::values::{path, tolerance};
 const AFTER: &str = "Examples:
   popef diff cached.popef fresh.popef
   popef diff --rtol 1e-3 --type tensor before.popef after.popef
-  popef diff -q a.popef b.popef && echo same
-
-Exit status: 0 if they are the same, 1 if they differ, 2 if they cannot be compared.";
+  popef diff -q a.popef b.popef && echo same";
 
 /// Compare two files by meaning
 ///

@@ -37,11 +37,7 @@ Examples:
   popef set model.popef --merge patch.json -o new.popef
   popef set model.popef --tensors weights.safetensors -o retrained.popef
   popef set model.popef --tensors encoder/w=w.npy --in-place
-  popef set model.popef --rename old.weight=new.weight --in-place
-
-Exit status:
-  0  The file was written, or there was nothing to change.
-  2  Something could not be changed. The old file is as it was.")]
+  popef set model.popef --rename old.weight=new.weight --in-place")]
 pub(crate) struct Args {
     /// File to change; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path())]

@@ -33,9 +33,7 @@ const AFTER: &str = "Examples:
   popef hash --format json model.popef > model.manifest
   popef verify --content model.manifest compressed.popef     # one entry, so under any name
   popef verify models.manifest --type tensor                 # only the tensors
-  popef verify SHA256SUMS                                    # lines of sha256sum
-
-Exit status: 0 if all files are what they were, 1 if any is not or is missing, 2 if something could not be read.";
+  popef verify SHA256SUMS                                    # lines of sha256sum";
 
 /// Compare files with a manifest of theirs
 ///

@@ -30,8 +30,9 @@ impl Stdout {
             return Stdout { takes_file: false, json: None, begun: Arc::default() };
         };
         let takes_file = takes_file(options);
-        let format =
-            last(options, "format").and_then(|name| Format::ALL.into_iter().find(|format| name == format.name()));
+        // Of several formats, one goes there: the one that names no file.
+        let names = options.try_get_raw("format").ok().flatten().into_iter().flatten();
+        let format = names.filter_map(|name| Format::ALL.into_iter().find(|format| name == format.name())).last();
         let json = format.filter(|format| *format != Format::Text && !takes_file);
         Stdout { takes_file, json, begun: Arc::default() }
     }

@@ -1,5 +1,6 @@
-//! `popef explain`: codes of errors and policies, and what the documents say of checks in CI. `under_one_roof.rs` has its rules.
+//! `popef explain`: codes of errors and policies, and whether advice can be followed, and what the documents say of checks in CI. `under_one_roof.rs` has its rules.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::common::{Place, testdata};
@@ -109,4 +110,146 @@ fn command_of(line: &str) -> Option<&str> {
     let line = line.trim_start().trim_start_matches("- ");
     let line = ["run: ", "entry: ", "sh '"].iter().find_map(|start| line.strip_prefix(start)).unwrap_or(line);
     line.strip_prefix("popef check ").map(|options| options.split('>').next().unwrap_or(options))
+}
+
+/// The help of each command, and of their commands: `popef tiles exec`.
+fn helps() -> BTreeMap<String, String> {
+    let place = Place::with(&[]);
+    let overview = place.run(&["--help"]).good();
+    let mut helps = BTreeMap::new();
+    for (name, _) in crate::help::commands(overview.text()) {
+        let help = place.run(&[&name, "--help"]).good();
+        let inner = help.text().split_once("\nCommands:\n").map_or("", |(_, rows)| rows.split("\n\n").next().unwrap());
+        for inner in inner.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()) {
+            let of_inner = place.run(&[&name, inner, "--help"]).good();
+            helps.insert(format!("popef {name} {inner}"), of_inner.text().to_owned());
+        }
+        helps.insert(format!("popef {name}"), help.text().to_owned());
+    }
+    helps
+}
+
+/// The options in a text: `--drop-surplus`.
+fn options(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|end: char| end.is_whitespace() || "`'\"()[],;=|<>".contains(end));
+    let names =
+        words.filter(|word| word.len() > 3 && word.starts_with("--") && word[2..].starts_with(char::is_alphabetic));
+    names.map(|word| word.trim_end_matches(|end: char| !end.is_ascii_alphanumeric()).to_owned())
+}
+
+fn has_option(help: &str, option: &str) -> bool {
+    options(help).any(|known| known == option)
+}
+
+/// The parts of a text that are about a command, each from its name to the next command or the end of the sentence.
+fn about_commands<'t>(text: &'t str, helps: &BTreeMap<String, String>) -> Vec<(String, &'t str)> {
+    let parts = text.match_indices("popef ").filter_map(|(at, _)| {
+        // `popef-dump ...` and names of other things are no commands of this tool.
+        let is_word = text[..at].chars().next_back().is_none_or(|before| !before.is_alphanumeric() && before != '-');
+        let rest = text.get(at..).filter(|_| is_word)?;
+        let end = rest[6..].find("popef").map_or(rest.len(), |end| end + 6);
+        let rest = &rest[..end];
+        let rest = [". ", "; ", "\n", " | ", " > ", " && ", " # ", "` "]
+            .iter()
+            .fold(rest, |rest, stop| rest.split(stop).next().unwrap());
+        let words: Vec<_> =
+            rest.split(|end: char| !end.is_alphanumeric() && end != '-').filter(|word| !word.is_empty()).collect();
+        let named = [3, 2].into_iter().filter_map(|count| Some(words.get(..count)?.join(" ")));
+        Some((named.into_iter().find(|name| helps.contains_key(name))?, rest))
+    });
+    parts.collect()
+}
+
+/// The options in a text that its commands do not have, and options that no command has.
+fn not_followable(text: &str, helps: &BTreeMap<String, String>) -> BTreeSet<String> {
+    let of_commands = about_commands(text, helps).into_iter().flat_map(|(command, part)| {
+        let missing = options(part).filter(|option| !has_option(&helps[&command], option));
+        missing.map(|option| format!("{command} has no {option}")).collect::<Vec<_>>()
+    });
+    of_commands.collect()
+}
+
+/// Whoever reads what to do can type it: no rule and no error names an option that the command does not have.
+#[test]
+fn all_advice_of_rules_and_errors_can_be_followed() {
+    let helps = helps();
+    assert!(helps.len() > 25 && has_option(&helps["popef tiles exec"], "--help"));
+    let place = Place::with(&[]);
+    let rules = place.run(&["explain", "--format", "json"]).good().json();
+    let errors = document("docs/ERRORS.md");
+    let of_library = errors.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|(code, _)| code);
+    let others = popef_ops::Code::ALL.iter().map(|code| code.as_str());
+    let others = others.chain(popef_remote::Code::ALL.iter().map(|code| code.as_str()));
+    let codes: Vec<_> = of_library.chain(others).collect();
+    let codes = place.run(&[&["explain", "--format", "json"], &codes[..]].concat()).good().json();
+    let texts = |list: &serde_json::Value, keys: &[&str]| {
+        let entries = list.as_array().unwrap().iter();
+        entries
+            .flat_map(|entry| keys.iter().map(|key| entry[*key].as_str().unwrap().to_owned()).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    let mut all = texts(&rules["rules"], &["meaning", "fix"]);
+    all.extend(texts(&codes["codes"], &["meaning", "advice"]));
+    assert!(all.len() > 400, "{}", all.len());
+    let wrong: Vec<_> = all.iter().filter(|text| !not_followable(text, &helps).is_empty()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // An option alone is one of some command, or of the vendor-compatible tool.
+    let known = |option: &str| option == "--validate" || helps.values().any(|help| has_option(help, option));
+    let unknown: Vec<_> = all.iter().flat_map(|text| options(text)).filter(|option| !known(option)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    // The test itself finds what is wrong.
+    assert!(not_followable("popef diff --files-from - compares", &helps).contains("popef diff has no --files-from"));
+}
+
+/// What the documents and the examples of the help say can be typed too.
+#[test]
+fn all_commands_of_documents_and_help_have_their_options() {
+    let helps = helps();
+    let names = [
+        "README.md",
+        "docs/TOOLBOX.md",
+        "docs/CHECKS.md",
+        "docs/ci.md",
+        "docs/REMOTE.md",
+        "docs/PROFILE.md",
+        "docs/TILES.md",
+        "docs/GRAPHS.md",
+        "docs/PYTHON.md",
+    ];
+    let texts = names.iter().map(|name| (*name, document(name)));
+    let texts: Vec<_> = texts.chain(helps.iter().map(|(name, help)| (name.as_str(), help.clone()))).collect();
+    let wrong = texts
+        .iter()
+        .flat_map(|(name, text)| not_followable(text, &helps).into_iter().map(move |wrong| format!("{name}: {wrong}")));
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A folder in the place of a file: only commands that take lists are named with one.
+#[test]
+fn what_to_do_with_a_folder_can_be_done() {
+    let helps = helps();
+    let place = Place::with(&["interop/add-clean.popef"]);
+    fs::create_dir(place.path("models")).unwrap();
+    for (arguments, takes_lists) in [
+        (&["ls", "models"][..], true),
+        (&["check", "models"], true),
+        (&["diff", "models", "add-clean.popef"], false),
+        (&["set", "models", "--set", "numIpus=1", "-o", "new"], false),
+        (&["cat", "models", "x"], false),
+        (&["split", "models", "--by", "kind", "-o", "new"], false),
+        (&["recover", "models", "-o", "new"], false),
+        (&["strip", "models", "--drop", "feed", "-o", "new"], false),
+        (&["tiles", "model", "models"], false),
+        (&["compress", "models", "-o", "new"], true),
+    ] {
+        let run = place.run(arguments);
+        let said = format!("{}{}", run.err, String::from_utf8_lossy(&run.out))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(run.status != 0 && !said.contains("FOLDER"), "{said}");
+        assert!(said.contains(if takes_lists { "find models " } else { "give a file in it" }), "{arguments:?}: {said}");
+        assert_eq!(not_followable(&said, &helps), BTreeSet::new(), "{said}");
+    }
 }

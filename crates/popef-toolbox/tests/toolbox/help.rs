@@ -134,3 +134,36 @@ fn help_is_as_it_was() {
     held.sort();
     assert_eq!(held, names);
 }
+
+/// What the exit status means is with the command, so that a script can be written from its help alone.
+#[test]
+fn each_command_says_its_exit_status_in_its_help_and_its_page() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    let of = |line: &[&str]| {
+        let help = place.run(&[line, &["--help"]].concat()).good();
+        let (_, status) = help.text().split_once("\nExit status:\n").unwrap_or_else(|| panic!("{line:?}"));
+        assert_eq!(help.text().matches("Exit status").count(), 1, "{line:?}");
+        status.to_owned()
+    };
+    for (name, _) in commands(help.text()) {
+        let status = of(&[&name]);
+        let words: Vec<_> = status.split_whitespace().collect();
+        assert!(["0", "2", "130,", "143"].iter().all(|number| words.contains(number)), "{name}: {status}");
+        assert!(place.run(&["man", &name]).good().text().contains(".SH \"EXIT STATUS\""), "{name}");
+        let says_no = ["check", "diff", "verify", "profile"].contains(&name.as_str());
+        assert_eq!(words.contains(&"1"), says_no, "{name}: {status}");
+    }
+    assert_eq!(of(&["diff"]), of(&["graph", "diff"]));
+    assert!(of(&["tiles", "exec"]).contains("Everything was done."));
+}
+
+/// A report of an error needs it: who built the tool, and with what.
+#[test]
+fn the_version_has_the_features_of_the_build() {
+    let version = Place::with(&[]).run(&["--version"]).good();
+    let rows: Vec<_> = version.text().lines().collect();
+    assert_eq!(rows[0], concat!("popef ", env!("CARGO_PKG_VERSION")));
+    assert_eq!(rows[1], if cfg!(feature = "remote") { "network: yes" } else { "network: no" });
+    assert_eq!(rows[2..], ["features: lz4, zstd, popart, poptorch, tensorflow"]);
+}

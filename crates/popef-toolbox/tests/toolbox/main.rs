@@ -2,6 +2,7 @@
 
 mod addresses;
 mod cat;
+mod check;
 mod common;
 mod completions;
 mod compress;

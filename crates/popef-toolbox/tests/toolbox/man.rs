@@ -88,3 +88,27 @@ fn a_page_has_all_that_the_help_has() {
         }
     }
 }
+
+#[test]
+fn all_pages_are_written_into_a_folder() {
+    let place = Place::with(&[]);
+    let help = place.run(&["--help"]).good();
+    for _ in 0..2 {
+        place.run(&["man", "--all", "share/man1"]).good();
+    }
+    let mut names: Vec<_> =
+        crate::help::commands(help.text()).into_iter().map(|(name, _)| format!("popef-{name}.1")).collect();
+    names.push("popef.1".to_owned());
+    names.sort();
+    let folder = place.path("share/man1");
+    let mut written: Vec<_> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    written.sort();
+    assert_eq!(written, names);
+    for (page, arguments) in [("popef.1", &["man"][..]), ("popef-tiles.1", &["man", "tiles"])] {
+        assert_eq!(std::fs::read(folder.join(page)).unwrap(), place.run(arguments).good().out, "{page}");
+    }
+    assert_eq!(place.run(&["man", "ls", "--all", "share"]).status, 2);
+    place.write("file", "");
+    assert_eq!(place.run(&["man", "--all", "file/man1"]).status, 2);
+}

@@ -25,9 +25,7 @@ use crate::common::words::{more, shape, wrong};
 #[command(after_help = "\
 Examples:
   popef graph diff before.json after.json
-  popef graph diff before.json after.json --format json | jq '.ops'
-
-Exit status: 0 if they are the same, 1 if they differ, 2 if they cannot be compared.")]
+  popef graph diff before.json after.json --format json | jq '.ops'")]
 pub(super) struct Args {
     /// The first dump; `-` is standard input
     #[arg(value_name = "A", value_parser = path())]

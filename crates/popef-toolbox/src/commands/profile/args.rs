@@ -40,12 +40,7 @@ Examples:
   popef profile graph.json --max-tile 600KiB --format github # for CI: fails if a tile needs more
   popef profile graph.json execution.json --trace steps.json # a timeline for Perfetto
   popef profile graph.json execution.json -o report.html     # one page with pictures
-  popef profile diff before.json after.json                  # exit status 1 if they differ
-
-Exit status:
-  0  The report was shown; with --check or a limit, nothing worse than a warning was found.
-  1  With --check or a limit: errors were found; with --strict, warnings.
-  2  A file could not be read, or a limit could not be checked."
+  popef profile diff before.json after.json                  # exit status 1 if they differ"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -33,9 +33,7 @@ use crate::common::words::wrong;
 Examples:
   popef profile diff before.graph.json after.graph.json
   popef profile diff a.graph.json b.graph.json --executions a.execution.json b.execution.json
-  popef profile diff -q before.json after.json --by tile --rtol 0.05 || echo 'the fullest tile changed by more than 5 %'
-
-Exit status: 0 if they are the same, 1 if they differ, 2 if they cannot be compared.")]
+  popef profile diff -q before.json after.json --by tile --rtol 0.05 || echo 'the fullest tile changed by more than 5 %'")]
 pub(super) struct Args {
     /// The first report; `-` is standard input
     #[arg(value_name = "A", value_parser = path())]
