@@ -32,7 +32,7 @@ impl Stdout {
         let takes_file = takes_file(options);
         // Of several formats, one goes there: the one that names no file.
         let names = options.try_get_raw("format").ok().flatten().into_iter().flatten();
-        let format = names.filter_map(|name| Format::ALL.into_iter().find(|format| name == format.name())).last();
+        let format = names.rev().find_map(|name| Format::ALL.into_iter().find(|format| name == format.name()));
         let json = format.filter(|format| *format != Format::Text && !takes_file);
         Stdout { takes_file, json, begun: Arc::default() }
     }
