@@ -18,7 +18,7 @@ use super::rule::{Rule, When};
 use super::run::{Check, Run};
 use super::severity::Severity;
 
-pub(super) use safety::is_credential;
+pub(super) use safety::{UNKNOWN_IMPORTS, is_credential};
 
 /// All rules, in the order of their ids.
 // As a constant, it was copied into crates that list the rules, with the code of all rules.
