@@ -44,6 +44,12 @@ const CASES: &[(&str, &str)] = &[
         "--validate --each ../checks/PE108.popef ../interop/add-clean.popef ../interop/../checks/PE108.popef",
     ),
     ("pickle", "--validate ../checks/PE502.popef"),
+    ("pickle-unknown", "--validate ../checks/PE503.popef"),
+    ("pickle-unknown-poptorch", "--validate --for poptorch ../checks/PE503.popef"),
+    ("pickle-unknown-json", "--validate --format json ../checks/PE503.popef"),
+    ("pickle-unknown-ndjson", "--validate --format ndjson ../checks/PE503.popef"),
+    ("pickle-unknown-junit", "--validate --format junit ../checks/PE503.popef"),
+    ("pickle-unknown-github", "--validate --format github ../checks/PE503.popef"),
     ("pickle-first", "--validate ../opaque/poptorch/poptorch25-hostile.poptorch"),
     ("pickle-first-poptorch", "--validate --deep --for poptorch ../opaque/poptorch/poptorch25.poptorch"),
     ("pickle-poptorch", "--validate --strict ../checks/as-poptorch.popef"),
@@ -376,6 +382,26 @@ fn every_rule_is_found_and_helped() {
 }
 
 /// Real pickles, put into opaque blobs of any name.
+/// Each format for programs says it in its own way, whatever the verdict.
+#[test]
+fn each_format_says_that_a_file_is_not_safe_to_unpickle() {
+    for (format, said) in [
+        ("text", "not safe to unpickle: 0 errors, 1 warning, 1 note in 1 file"),
+        ("github", "not safe to unpickle: 0 errors, 1 warning, 1 note in 1 file"),
+        ("json", r#""notSafeToUnpickle":true"#),
+        ("ndjson", r#""notSafeToUnpickle":true"#),
+        ("sarif", r#""properties":{"notSafeToUnpickle":true}"#),
+        ("junit", r#"<property name="notSafeToUnpickle" value="true"/>"#),
+    ] {
+        let of = |file: &str| validate(&checks(), &["--format", format, file]);
+        let unknown = of("PE503.popef");
+        assert!(unknown.status == 0 && unknown.out.contains(said), "{format}: {unknown:?}");
+        assert!(!of("PE108.popef").out.contains(said), "{format}");
+    }
+    let failed = validate(&checks(), &["--for", "poptorch", "PE503.popef"]);
+    assert!(failed.status == 1 && failed.out.ends_with("; not safe to unpickle\n"), "{failed:?}");
+}
+
 #[test]
 fn dangerous_pickles_fail_and_ordinary_ones_warn() {
     let folder = tempfile::tempdir().unwrap();
@@ -392,7 +418,12 @@ fn dangerous_pickles_fail_and_ordinary_ones_warn() {
         writer.finish().unwrap();
         let found = validate(folder.path(), &["model.popef"]).out;
         assert_eq!(found.contains("error PE502: "), told.starts_with("dangerous"), "{line}: {found}");
-        assert_eq!(found.contains("note PE501: "), told != "none", "{line}: {found}");
+        // An archive may have no pickle that could be looked at.
+        let is_told = ["note PE501: ", "error PE504: ", "warning PE505: "].iter().any(|rule| found.contains(rule));
+        assert_eq!(is_told, told != "none", "{line}: {found}");
+        let is_safe = ["ordinary", "none"].contains(&told);
+        assert_eq!(!found.contains("not safe to unpickle"), is_safe, "{line}: {found}");
+        assert!(is_safe || !found.contains("\npassed"), "{line}: {found}");
         seen += 1;
     }
     assert!(seen > 50, "{seen}");

@@ -64,7 +64,12 @@ fn annotation(line: &str) -> Option<Annotation> {
 fn annotations(run: &Run) -> Vec<Annotation> {
     let lines: Vec<_> = run.out.lines().collect();
     let (summary, lines) = lines.split_last().unwrap();
-    assert!(["passed: ", "failed: ", "not finished: "].iter().any(|start| summary.starts_with(start)), "{summary}");
+    assert!(
+        ["passed: ", "not safe to unpickle: ", "failed: ", "not finished: "]
+            .iter()
+            .any(|start| summary.starts_with(start)),
+        "{summary}"
+    );
     lines.iter().map(|line| annotation(line).unwrap_or_else(|| panic!("{line}"))).collect()
 }
 

@@ -12,10 +12,12 @@ beside it. To make the files again:
 """
 
 import collections
+import io
 import os
 import pickle
 import struct
 import unicodedata
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -318,8 +320,19 @@ def safety():
     write("PE502", whole() + opaque("notes", pickle.dumps(Runs(), 4)))
     write("PE503", whole() + opaque("notes", b"\x80\x04\x8c\x06mycode\x8c\x05Model\x93)\x81."))
     write("PE504", whole() + opaque("notes", pickle.dumps([1, 2], 4)[:-2]))
-    write("PE505", whole() + opaque("notes", b"PK\x03\x04" + bytes(26)))
+    write("PE505", whole() + opaque("notes", encrypted_archive()))
     write("PE506", whole(engineOptions=[{"name": "cache.password", "value": "hunter2"}]))
+
+
+def encrypted_archive():
+    """An archive that says that its member is encrypted."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr(zipfile.ZipInfo("archive/data.pkl"), pickle.dumps([1], 2))
+    data = bytearray(file.getvalue())
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(data)
 
 
 def popart(name="popart", executable=NAME):

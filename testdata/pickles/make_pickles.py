@@ -10,7 +10,9 @@ hold their names, not their code. None of these files does anything but run
 A line of expected.txt is: file, verdict, the imports that decide it.
 """
 
+import _compat_pickle
 import argparse
+import builtins
 import collections
 import contextlib
 import copyreg
@@ -24,8 +26,10 @@ import pathlib
 import pickle
 import struct
 import sys
+import tarfile
 import types
 import uuid
+import zipfile
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -39,7 +43,7 @@ def write(name, data, verdict, *imports):
 
 
 def imported(data):
-    """What Python imports before it fails. Nothing of it is run."""
+    """What Python imports before it stops or fails. Nothing of it is run."""
     names = []
 
     class Asking(pickle.Unpickler):
@@ -47,10 +51,9 @@ def imported(data):
             names.append(f"{module}.{name}")
             return list
 
-    try:
+    with contextlib.suppress(pickle.UnpicklingError, EOFError):
         Asking(io.BytesIO(data)).load()
-    except EOFError:
-        return names
+    return names
 
 
 UNPICKLERS = [pickle.Unpickler, pickle._Unpickler]
@@ -228,6 +231,164 @@ def frame(body):
     return b"\x80\x04\x95" + struct.pack("<Q", len(body)) + body
 
 
+# What runs is a call that is only recorded.
+RECORD = "__import__('sys').audit('os.system')"
+
+
+def imported_name(module, name):
+    return text(module) + text(name) + b"\x93"
+
+
+def counted(value):
+    return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+
+def attacks():
+    """Pickles that run code although they import no name that stands for danger."""
+    # The dictionary of a module, copied into a namespace and taken out of it again.
+    namespace = b"\x80\x04" + imported_name("argparse", "Namespace") + b")R\x940"
+    namespace += imported_name("functools", "update_wrapper") + b"(h\x00" + imported_name("locale", "encodings") + b")"
+    namespace += text("__dict__") + b"\x85tR0" + imported_name("copyreg", "_reduce_ex") + b"h\x00K\x00\x86R\x940"
+    item = lambda key, of: imported_name("operator", "itemgetter") + key + b"\x85R" + of + b"\x85R"
+    namespace += item(b"K\x02", b"h\x01") + b"\x940" + item(text("__builtins__"), b"h\x02") + b"\x940"
+    namespace += item(text("exec"), b"h\x03") + text(RECORD) + b"\x85R."
+    assert runs(namespace)
+    chain = ["functools.update_wrapper", "locale.encodings", "copyreg._reduce_ex", "operator.itemgetter"]
+    write("attack-namespace", namespace, "dangerous", *chain)
+    # A function of Python 2's library that follows dots.
+    dotted = b"\x80\x02cSimpleXMLRPCServer\nresolve_dotted_attribute\n(clocale\nencodings\n"
+    dotted += counted("codecs.builtins.exec") + b"\x88tR(" + counted(RECORD) + b"tR."
+    assert runs(dotted)
+    write("attack-dotted", dotted, "dangerous", "SimpleXMLRPCServer.resolve_dotted_attribute", "locale.encodings")
+    # The same in words that text can have, without a mark and without an end.
+    bare = dotted[2:-1]
+    assert runs(bare)
+    write("attack-dotted-bare", pickle.dumps(bare, 4), "dangerous-odd", "SimpleXMLRPCServer.resolve_dotted_attribute", "locale.encodings")
+    # They write a file and listen, if they are called.
+    for module, name in ("dumbdbm", "_Database"), ("SocketServer", "TCPServer"), ("commands", "getoutput"), ("urllib", "urlopen"):
+        write(f"attack-{module}", f"c{module}\n{name}\n.".encode(), "dangerous", f"{module}.{name}")
+    # The name of a module and its attribute through a harmless one.
+    for of, name in ("random", "_os.system"), ("torch", "os"), ("numpy", "f2py"), ("logging", "os.system"):
+        write(f"attack-{of}-attribute", b"\x80\x04" + imported_name(of, name) + b".", "dangerous", f"{of}.{name}")
+    # A second statement of the protocol: for the names of Python 2, and for those of Python 3.
+    back = b"\x80\x04\x80\x02c__builtin__\nreduce\n."
+    assert imported(back) == ["__builtin__.reduce"]
+    write("attack-protocol-back", back, "dangerous", "__builtin__.reduce")
+    # The state of an object is what it is called by.
+    logger = b"\x80\x04" + imported_name("logging", "getLogger") + b")R}" + text("handlers") + b"]sb."
+    write("attack-logger", logger, "dangerous", "(change of logging.getLogger)")
+
+
+def archive(*members, method=zipfile.ZIP_STORED, comment=b""):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as made:
+        for name, data in members:
+            made.writestr(zipfile.ZipInfo(name), data, method)
+        made.comment = comment
+    return file.getvalue()
+
+
+def found_in(data):
+    """What the pickles in an archive import, as Python's own reader finds them."""
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        return [name for entry in opened.namelist() for name in imported(opened.read(entry))]
+
+
+def archives():
+    """Archives with pickles in them."""
+    harmful, harmless = pickle.dumps(Runs(os.system, "true"), 2), pickle.dumps([1], 2)
+    numbers = bytes(range(256)) * 300
+    found = archive(("a/data.pkl", harmful), ("a/data/0", numbers), ("a/version", b"3\n"))
+    assert found_in(found) == ["posix.system"]
+    write("archive-stored", found, "dangerous", "posix.system")
+    deflated = archive(("a/data/0", numbers), ("a/data.pkl", harmful), method=zipfile.ZIP_DEFLATED)
+    assert found_in(deflated) == ["posix.system"]
+    write("archive-deflated", deflated, "dangerous", "posix.system")
+    write("archive-harmless", archive(("a/data.pkl", harmless), ("a/data/0", numbers)), "ordinary")
+    write("archive-other-name", archive(("a/weights.bin", harmful)), "dangerous", "posix.system")
+    write("archive-no-mark", archive(("a/x", pickle.dumps(Runs(os.system, "true"), 0))), "dangerous", "posix.system")
+    write("archive-nested", archive(("b.pt", archive(("c.pt", found)))), "dangerous", "posix.system")
+    write("archive-nested-deflated", archive(("b.pt", deflated), method=zipfile.ZIP_DEFLATED), "dangerous", "posix.system")
+    deep = found
+    for _ in range(8):
+        deep = archive(("in.pt", deep))
+    write("archive-too-deep", deep, "unseen")
+    write("archive-in-pickle", pickle.dumps({"weights": found}, 4), "dangerous", "posix.system")
+    write("archive-no-pickle", archive(("a.txt", b"a text")), "none")
+    write("archive-cut", found[: len(found) // 2], "odd")
+    # What cannot be read.
+    write("archive-method", archive(("a/data.pkl", harmless), method=zipfile.ZIP_LZMA), "unseen")
+    encrypted = bytearray(archive(("a/data.pkl", harmless)))
+    for at in encrypted.index(b"PK\x03\x04") + 6, encrypted.index(b"PK\x01\x02") + 8:
+        encrypted[at] |= 1
+    write("archive-encrypted", bytes(encrypted), "unseen")
+    bomb = archive(("a/data.pkl", b"\x80\x02" + b"N0" * 200_000 + b"N."), method=zipfile.ZIP_DEFLATED)
+    write("archive-bomb", bomb, "unseen")
+    # What readers read differently. The pickle that only some of them find is told all the same.
+    behind = harmless + found
+    write("archive-behind-pickle", behind, "dangerous-odd", "posix.system")
+    write("archive-bytes-before", b"#!/bin/sh\n" + found, "dangerous-odd", "posix.system")
+    write("archive-bytes-behind", found + b"tail", "odd")
+    hidden = archive(("a/data.pkl", harmless), comment=archive(("a/data.pkl", harmful)))
+    assert found_in(hidden) == ["posix.system"]
+    write("archive-two-ends", hidden, "dangerous-odd", "posix.system")
+    other = bytearray(found)
+    other[other.index(b"a/data.pkl")] = ord("b")
+    write("archive-other-local-name", bytes(other), "odd")
+    sizes = bytearray(found)
+    struct.pack_into("<II", sizes, 18, 4, 4)
+    write("archive-other-local-length", bytes(sizes), "odd")
+    whole = archive(("a/data.pkl", harmless), ("b/data.pkl", harmful))
+    entry = whole.rindex(b"PK\x01\x02")
+    overlapping = whole[: entry + 42] + struct.pack("<I", 0) + whole[entry + 46 :]
+    write("archive-overlap", overlapping, "odd")
+    directory = whole.index(b"PK\x01\x02")
+    dropped = bytearray(whole[:directory] + whole[entry:])
+    struct.pack_into("<HHII", dropped, len(dropped) - 14, 1, 1, len(whole) - 22 - entry, directory)
+    assert found_in(bytes(dropped)) == ["posix.system"]
+    write("archive-gap", bytes(dropped), "dangerous-odd", "posix.system")
+    # Torch's oldest format.
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w:", format=tarfile.PAX_FORMAT) as made:
+        for name, data in ("sys_info", harmless), ("pickle", harmful), ("storages", harmless):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mtime = len(data), 1.5
+            made.addfile(entry, io.BytesIO(data))
+    write("archive-tar", tar.getvalue(), "dangerous", "posix.system")
+    sparse = bytearray(tar.getvalue().replace(b"mtime=1.5", b"size=1000"))
+    write("archive-tar-length", bytes(sparse), "dangerous-unseen", "posix.system")
+    # Torch's older format, with numbers that look like an import of something.
+    legacy = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, [1], ["0"]))
+    write("torch-numbers", legacy + struct.pack("<q", 99) + b"a\nb\n" * 99, "ordinary")
+    write("torch-behind-numbers", legacy + b"cposix\nsystem\n(S'true'\ntR.", "dangerous", "posix.system")
+
+
+def renamed():
+    """Writes what Python imports for each name of Python 2 in a pickle of protocol 2."""
+    asked = []
+
+    class Module(types.ModuleType):
+        def __getattr__(self, name):
+            asked.append((self.__name__, name))
+            return list
+
+    def answer(module, *_, **__):
+        sys.modules[module] = Module(module)
+
+    names = [(module, "a_name") for module in _compat_pickle.IMPORT_MAPPING] + list(_compat_pickle.NAME_MAPPING)
+    modules, importing = dict(sys.modules), builtins.__import__
+    for module, name in names:
+        builtins.__import__ = answer
+        try:
+            pickle._Unpickler(io.BytesIO(f"\x80\x02c{module}\n{name}\n.".encode("latin1"))).load()
+        finally:
+            builtins.__import__ = importing
+            sys.modules.clear()
+            sys.modules.update(modules)
+    lines = [" ".join([*old, *new]) for old, new in zip(names, asked, strict=True)]
+    (FOLDER / "renamed.txt").write_text("\n".join(lines) + "\n")
+
+
 def main():
     make_stand_ins()
     data = poptorch_data()
@@ -246,7 +407,7 @@ def main():
     # Python 3.11's own way to pickle a member of an enum.
     write("enum-getattr", pickle.dumps(Runs(getattr, sys.modules["poptorch.enums"].ConnectionType, "Always"), 4), "ordinary")
     write("ordered", pickle.dumps(collections.OrderedDict(a=collections.Counter("xyz"), b=collections.deque([1])), 4), "ordinary")
-    write("partial", pickle.dumps(functools.partial(os.system, "true"), 4), "dangerous", "posix.system")
+    write("partial", pickle.dumps(functools.partial(os.system, "true"), 4), "dangerous", "functools.partial", "posix.system")
     write("methodcaller", pickle.dumps(operator.methodcaller("system", "true"), 4), "dangerous", "operator.methodcaller")
     write("eval", pickle.dumps(Runs(eval, "1"), 0), "dangerous", "__builtin__.eval")
     write("unknown", pickle.dumps(Runs(len, []), 4).replace(b"builtins", b"mymodule"), "unknown", "mymodule.len")
@@ -268,7 +429,7 @@ def main():
         write(f"method-{method}", pickle.dumps(Runs(getattr, holder, method), 4), "dangerous", f"{of}.{method}")
     write("path-write-text", pickle.dumps(pathlib.Path.write_text, 4), "dangerous", "pathlib.Path.write_text")
     write("uuid-command", pickle.dumps(uuid._get_command_stdout, 4), "dangerous", "uuid._get_command_stdout")
-    write("partial-list", pickle.dumps(functools.partial(list), 4), "unknown", "functools.partial")
+    write("partial-list", pickle.dumps(functools.partial(list), 4), "dangerous", "functools.partial")
     write("data-loader", pickle.dumps(by_path("poptorch._data.DataLoader")(), 4), "unknown", "poptorch._data.DataLoader")
 
     # Names that come from the memo, in the wrong order and between other things.
@@ -367,6 +528,10 @@ def main():
     made = b"\x80\x04cdataclasses\n_create_fn\n" + text("f") + b"]" + text("x=__import__('os').system('true')") + b"a]" + text("pass") + b"a\x87R."
     assert runs(made)
     write("create-function", made, "dangerous", "dataclasses._create_fn")
+
+    attacks()
+    archives()
+    renamed()
 
     # Versions that are set twice. Python keeps the last.
     data = b"\x80\x04" + text("poptorch._poptorch_data") + text("PoptorchData") + b"\x93)\x81}\x94("

@@ -1,4 +1,5 @@
 use super::policy::Policy;
+use super::rules::UNKNOWN_IMPORTS;
 use popef::error::Error;
 use popef::read::File;
 use popef_findings::InspectArchive;
@@ -67,7 +68,13 @@ impl CheckOptions {
 
     /// The severity of a rule's findings. `None` if it is off.
     pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
-        self.policy.as_ref().map_or(Some(rule.severity), |policy| policy.severity_of(rule))
+        let severity = if self.is_stricter(rule) { Severity::Error } else { rule.severity };
+        self.policy.as_ref().map_or(Some(severity), |policy| policy.severity_of(rule, severity))
+    }
+
+    /// Whether a rule is more than a warning: PopTorch loads the pickle, and a policy can list what is known.
+    fn is_stricter(&self, rule: &Rule) -> bool {
+        rule.id == UNKNOWN_IMPORTS && (self.policy.is_some() || self.loaders.contains(&Loader::Poptorch))
     }
 }
 

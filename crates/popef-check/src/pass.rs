@@ -55,7 +55,16 @@ pub(super) fn check(
     };
     let active = rules::active(options);
     let outs = active.map(|(rule, severity, run)| (run, Findings::new(rule, severity, &numbers))).collect();
-    let mut pass = Pass { set, outs, skips, inspect: options.inspect(), meaningless: 0, packed_twice: 0 };
+    let mut pass = Pass {
+        numbers: &numbers,
+        set,
+        outs,
+        skips,
+        inspect: options.inspect(),
+        meaningless: 0,
+        packed_twice: 0,
+        unsafe_pickles: Vec::new(),
+    };
     pass.run(&files, options, progress);
     let mut report = pass.finish();
     report.repeated = repeated;
@@ -63,6 +72,8 @@ pub(super) fn check(
 }
 
 struct Pass<'n> {
+    /// The caller's numbers of the files.
+    numbers: &'n [usize],
     set: Set,
     outs: Vec<(Run, Findings<'n>)>,
     skips: Skips<'n>,
@@ -71,6 +82,8 @@ struct Pass<'n> {
     meaningless: u64,
     /// The number of executables whose parts are compressed twice.
     packed_twice: u64,
+    /// The files with pickles that are not safe to load.
+    unsafe_pickles: Vec<usize>,
 }
 
 impl Pass<'_> {
@@ -159,7 +172,7 @@ impl Pass<'_> {
     }
 
     fn opaque(&mut self, opaque: &Linked<OpaqueBlob<'_>>) {
-        let Pass { set, outs, skips, .. } = self;
+        let Pass { set, outs, skips, unsafe_pickles, .. } = self;
         let what = || format!("the data of opaque blob {}", opaque.blob.blob().index());
         match Pickle::scan(&opaque.data()) {
             Ok(Some(Pickle { fault: Some(fault), .. })) if fault.no_memory => {
@@ -170,6 +183,7 @@ impl Pass<'_> {
                 if let Some(pickle) = &pickle {
                     let start = Spot::data(opaque.file, opaque.blob.blob());
                     let pickled = Pickled { pickle, start, name: Some(opaque.name()) };
+                    judge(set, &pickled, unsafe_pickles);
                     each(outs, |run| run.pickle, |run, out| run(set, &pickled, out));
                 }
             }
@@ -179,7 +193,7 @@ impl Pass<'_> {
 
     /// Looks for a pickle before the first blob.
     fn prefix(&mut self, file: usize, opened: &File) {
-        let Pass { set, outs, skips, .. } = self;
+        let Pass { set, outs, skips, unsafe_pickles, .. } = self;
         let prefix = opened.prefix();
         if prefix.is_empty() {
             return;
@@ -192,6 +206,7 @@ impl Pass<'_> {
             Ok(pickle) => {
                 if let Some(pickle) = &pickle {
                     let pickled = Pickled { pickle, start: Spot { offset: Some(0), ..Spot::file(file) }, name: None };
+                    judge(set, &pickled, unsafe_pickles);
                     each(outs, |run| run.pickle, |run, out| run(set, &pickled, out));
                 }
             }
@@ -214,7 +229,7 @@ impl Pass<'_> {
     }
 
     fn data(&mut self, blob: &Linked<Blob<'_>>, reading: &mut Reading<'_>) {
-        let Pass { set, outs, skips, inspect, meaningless, packed_twice } = self;
+        let Pass { set, outs, skips, inspect, meaningless, packed_twice, .. } = self;
         let failed = |skips: &mut Skips<'_>, error: &Error| {
             skips.unread(blob.file, format!("the data of blob {}", blob.index()), error);
         };
@@ -248,6 +263,9 @@ impl Pass<'_> {
     fn finish(self) -> Report {
         let mut report = Report::default();
         report.skipped = self.skips.finish();
+        report.unsafe_pickles =
+            self.unsafe_pickles.iter().filter_map(|&file| self.numbers.get(file).copied()).collect();
+        report.unsafe_pickles.sort_unstable();
         for (_, out) in self.outs {
             let (findings, unlisted, skipped) = out.finish();
             report.unlisted.extend(unlisted);
@@ -285,6 +303,15 @@ fn inspected(set: &mut Set, executable: &Linked<Blob<'_>>, found: &Inspection, s
             skips.failed(executable.file, what, escape(why).into_owned());
         }
         _ => {}
+    }
+}
+
+/// Records a file whose pickle is not safe to load.
+fn judge(set: &Set, pickled: &Pickled<'_>, unsafe_pickles: &mut Vec<usize>) {
+    let is_safe = pickled.pickle.is_safe(|import| set.policy.knows_import(&import.path));
+    // There are as many files as the caller opened.
+    if !is_safe && unsafe_pickles.last() != Some(&pickled.start.file) {
+        unsafe_pickles.push(pickled.start.file);
     }
 }
 

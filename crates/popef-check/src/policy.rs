@@ -104,10 +104,10 @@ impl Policy {
         })
     }
 
-    /// The severity of a rule's findings under this policy. `None` if it is off.
-    pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
+    /// The severity of a rule's findings under this policy, if it has this one without it. `None` if it is off.
+    pub(super) fn severity_of(&self, rule: &Rule, without: Severity) -> Option<Severity> {
         let level = self.rules.iter().find(|(id, _)| rule.id.eq_ignore_ascii_case(id));
-        level.map_or(Some(rule.severity), |(_, level)| level.severity())
+        level.map_or(Some(without), |(_, level)| level.severity())
     }
 }
 

@@ -69,6 +69,12 @@ impl Pickled<'_> {
         self.name.as_ref().is_none_or(|name| Framework::of_name(name) == Some(Framework::Poptorch))
     }
 
+    /// What a finding calls a pickle in an archive, if it is in one.
+    pub(super) fn named_in(&self, member: Option<&str>) -> String {
+        let named = self.named();
+        member.map_or_else(|| named.clone(), |member| format!("{} in {named}", quote(&member.into())))
+    }
+
     /// What a finding calls it.
     pub(super) fn named(&self) -> String {
         self.name

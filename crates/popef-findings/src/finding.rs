@@ -128,6 +128,10 @@ pub struct Report {
     pub unlisted: Vec<Unlisted>,
     /// What was not checked.
     pub skipped: Vec<Skipped>,
+    /// The files with a pickle that is not safe to unpickle, by their position among the files that were given, from 0, in
+    /// order: loading it does more than build values, or that is not known. This does not depend on the severities of
+    /// rules, but on the imports that a policy knows.
+    pub unsafe_pickles: Vec<usize>,
     /// Files that are the same as an earlier one, by their position among the files that were given, from 0. They are
     /// checked once, and nothing in the report is about the later positions.
     pub repeated: Vec<usize>,

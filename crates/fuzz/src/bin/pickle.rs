@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use popef_payload::pickle::Pickle;
-use popef_fuzz::cost::{PICKLE, SLACK, assert_within};
+use popef_fuzz::cost::{PICKLE, SLACK, assert_within, unless_archive};
 use popef_fuzz::heap::Counting;
 
 #[global_allocator]
@@ -14,7 +14,7 @@ static ALLOCATOR: Counting = Counting;
 fuzz_target!(|input: &[u8]| {
     let len = input.len() as u64;
     let mut pickle = None;
-    assert_within(&PICKLE, SLACK, len, || {
+    assert_within(&unless_archive(PICKLE, input), SLACK, len, || {
         pickle = Pickle::scan_bytes(input);
         0
     });
@@ -24,6 +24,9 @@ fuzz_target!(|input: &[u8]| {
     }
     if let Some(fault) = &pickle.fault {
         assert!(fault.offset <= len && !fault.reason.is_empty(), "{fault:?}");
+    }
+    for unseen in &pickle.unseen {
+        assert!(unseen.offset <= len && !unseen.why.is_empty(), "{unseen:?}");
     }
     assert_eq!(pickle.worst().is_some(), !pickle.imports.is_empty());
 });

@@ -1,12 +1,15 @@
 //! Rules about what is dangerous to load or to publish.
 
 use super::super::findings::{Findings, Spot};
-use super::super::run::{Check, Pickled, model, opaque, pickle};
+use super::super::run::{Check, Pickled, model, pickle};
 use super::super::words::{count, quote};
 use popef::types::{EngineOption, Metadata, Text};
 use popef_findings::Severity;
 use popef_findings::{Rule, When};
-use popef_payload::pickle::{ImportClass, PickleFault, PickleImport};
+use popef_payload::pickle::{ImportClass, PickleFault, PickleImport, UnseenMember};
+
+/// Its findings are errors where the pickle will be loaded, and where a policy can list what is known.
+pub(crate) const UNKNOWN_IMPORTS: &str = "PE503";
 
 pub(super) const RULES: &[Check] = &[
     Check {
@@ -14,7 +17,8 @@ pub(super) const RULES: &[Check] = &[
             id: "PE501",
             severity: Severity::Note,
             title: "a Python pickle",
-            meaning: "An opaque blob is a Python pickle, as PopTorch's blob always is. Loading a pickle runs the code \
+            meaning: "An opaque blob is a Python pickle, as PopTorch's blob always is, or an archive with pickles, as \
+                      torch.save writes it. Loading a pickle runs the code \
                       that it names, with the rights of the user who loads it. The finding lists the names that it \
                       imports, at most the first 100. Other rules report names that are dangerous or not known.",
             fix: "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: \
@@ -23,13 +27,24 @@ pub(super) const RULES: &[Check] = &[
         },
         run: pickle(|_, pickled, out| {
             let pickle = pickled.pickle;
+            if pickle.archive.is_some() && pickle.pickles == 0 {
+                return;
+            }
             let imports = pickle.imports.iter().map(|import| Text::from(import.path.as_str()));
             out.add(pickled.start, imports, || {
                 let imports = match u64::try_from(pickle.imports.len()).unwrap_or(u64::MAX) {
                     0 => "nothing".to_owned(),
                     number => count(number, "name"),
                 };
-                format!("{} is a Python pickle of protocol {} that imports {imports}", pickled.named(), pickle.protocol)
+                let (named, protocol) = (pickled.named(), pickle.protocol);
+                match pickle.archive {
+                    Some(kind) => {
+                        let pickles = count(pickle.pickles, "Python pickle");
+                        let import = if pickle.pickles == 1 { "imports" } else { "import" };
+                        format!("{named} is a {kind} archive with {pickles} that {import} {imports}")
+                    }
+                    None => format!("{named} is a Python pickle of protocol {protocol} that imports {imports}"),
+                }
             });
         }),
     },
@@ -39,31 +54,33 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a pickle that can run programs or use files",
             meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
-                      or imports by name; or it hides what it imports, or changes a class. No exporter writes such a \
+                      or imports by name; or it hides what it imports, or changes a class. From Python's own library, \
+                      torch, NumPy, pandas and TensorFlow, everything counts as that which is not known to only build \
+                      values. No exporter writes such a \
                       pickle. Loading it can do anything that the user who loads it can do.",
             fix: "Do not load the file. Find out where it is from.",
             when: When::Always,
         },
         run: pickle(|_, pickled, out| {
-            let can = "which can run programs, use files or import by name";
-            imports(pickled, out, ImportClass::Dangerous, |_| false, can);
+            imports(pickled, out, ImportClass::Dangerous, |_| false, PickleImport::danger);
         }),
     },
     Check {
         rule: Rule {
-            id: "PE503",
+            id: UNKNOWN_IMPORTS,
             severity: Severity::Warning,
             title: "a pickle with imports that are not known",
             meaning: "A pickle imports names that are known neither as ordinary nor as dangerous: classes of the \
                       model's own code, or of a package that these checks do not know. Loading it imports those \
-                      modules and calls what is named.",
+                      modules and calls what is named, so the file is not safe to unpickle. It is an error for \
+                      PopTorch, which unpickles the blob, and with a policy, which can list the names.",
             fix: "Look at the names. If they are from your own code, list them under known-imports in a policy; the \
                    code must be installed where the file is loaded. If you do not know them, do not load the file.",
             when: When::Always,
         },
         run: pickle(|set, pickled, out| {
             let known = |import: &PickleImport| set.policy.knows_import(&import.path);
-            imports(pickled, out, ImportClass::Unknown, known, "which these checks do not know");
+            imports(pickled, out, ImportClass::Unknown, known, |_| "which these checks do not know");
         }),
     },
     Check {
@@ -72,15 +89,19 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a pickle that cannot be followed to its end",
             meaning: "A pickle is cut, damaged, or made to mislead whoever examines it. What it does after that point \
-                      is not known, and what comes before runs when it is loaded.",
+                      is not known, and what comes before runs when it is loaded. Or an archive with pickles is such \
+                      that programs find different members in it.",
             fix: "Export the model again. If you did not make the file, do not load it.",
             when: When::Always,
         },
         run: pickle(|_, pickled, out| {
-            if let Some(PickleFault { offset, reason, .. }) = &pickled.pickle.fault {
+            if let Some(fault @ PickleFault { offset, reason, .. }) = &pickled.pickle.fault {
                 out.add(pickled.place(*offset), [], || {
-                    let named = pickled.named();
-                    format!("{named} is a Python pickle that cannot be followed beyond its byte {offset}: {reason}")
+                    let what = match (pickled.pickle.archive, &fault.member) {
+                        (Some(kind), None) => format!("{} is a {kind} archive", pickled.named()),
+                        (_, member) => format!("{} is a Python pickle", pickled.named_in(member.as_deref())),
+                    };
+                    format!("{what} that cannot be followed beyond its byte {offset}: {reason}")
                 });
             }
         }),
@@ -89,20 +110,20 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE505",
             severity: Severity::Warning,
-            title: "an archive that may hold pickles",
-            meaning: "An opaque blob is a zip archive. torch.save writes such archives, with a pickle inside. The \
-                      contents of this one were not examined.",
-            fix: "Extract the blob's data and examine the archive before you load it.",
+            title: "an archive with a part that was not examined",
+            meaning: "torch.save writes zip archives with a pickle inside, which these checks examine like any other \
+                      pickle. This archive has a member that they cannot read: it is encrypted, damaged, compressed \
+                      by another method than deflate, or unpacks to many times the length of the archive. It may be \
+                      a pickle, so the file is not safe to unpickle.",
+            fix: "Save the object again with torch.save, and export the model again. If you did not make the file, do \
+                   not load it.",
             when: When::Always,
         },
-        run: opaque(|_, opaque, _, out| {
-            let mut first = [0; 4];
-            let data = opaque.data();
-            if data.len() >= 4 && data.read_at(0, &mut first).is_ok() && first == *b"PK\x03\x04" {
-                out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
-                    format!("opaque blob {} is a zip archive of {}", quote(&opaque.name()), count(data.len(), "byte"))
+        run: pickle(|_, pickled, out| {
+            for UnseenMember { member, offset, why, .. } in &pickled.pickle.unseen {
+                out.add(pickled.place(*offset), [Text::from(&**member)], || {
+                    format!("{} was not looked at: {why}", pickled.named_in(Some(member)))
                 });
-                out.skip("what is inside zip archives in opaque blobs", "only plain pickles are followed");
             }
         }),
     },
@@ -177,12 +198,13 @@ fn imports(
     out: &mut Findings<'_>,
     class: ImportClass,
     is_allowed: impl Fn(&PickleImport) -> bool,
-    can: &str,
+    can: impl Fn(&PickleImport) -> &'static str,
 ) {
     for import in pickled.pickle.imports_of(class).filter(|import| !is_allowed(import)) {
         let path = Text::from(import.path.as_str());
         out.add(pickled.place(import.offset), [path], || {
-            format!("{} is a pickle that {}", pickled.named(), described(&import.path, can))
+            let named = pickled.named_in(import.member.as_deref());
+            format!("{named} is a pickle that {}", described(&import.path, can(import)))
         });
     }
 }

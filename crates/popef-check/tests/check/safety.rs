@@ -3,7 +3,7 @@
 use std::fs;
 
 use popef::types::OpaqueInfo;
-use popef_check::{CheckOptions, check};
+use popef_check::{CheckOptions, Loader, Policy, Report, Severity, check};
 
 use crate::files::written;
 
@@ -28,4 +28,90 @@ fn a_finding_says_what_a_dangerous_pickle_does() {
     ] {
         assert_eq!(dangers(pickle), [format!("opaque blob \"o\" is a pickle that {does}")]);
     }
+}
+
+/// What a check finds in an opaque blob with these bytes.
+fn report(data: &[u8], options: &CheckOptions) -> Report {
+    let file = written(|writer| {
+        writer.write_opaque(&OpaqueInfo { name: "o".into(), executable: "e".into() }, data).unwrap();
+    });
+    check([&file], options)
+}
+
+fn severity(report: &Report, rule: &str) -> Option<Severity> {
+    report.findings.iter().find(|finding| finding.rule.id == rule).map(|finding| finding.severity)
+}
+
+const UNKNOWN: &[u8] = b"\x80\x02cmymodels.bert\nHead\n.";
+
+/// PopTorch unpickles the blob, and a policy can list what is known.
+#[test]
+fn an_unknown_import_is_an_error_for_poptorch_and_with_a_policy() {
+    let known = |names: &[&str]| Policy {
+        known_imports: names.iter().map(|&name| name.to_owned()).collect(),
+        ..Policy::default()
+    };
+    let cases = [
+        (CheckOptions::new(), Some(Severity::Warning)),
+        (CheckOptions::new().loader(Loader::Triton).clone(), Some(Severity::Warning)),
+        (CheckOptions::new().loader(Loader::Poptorch).clone(), Some(Severity::Error)),
+        (CheckOptions::new().policy(Policy::default()).clone(), Some(Severity::Error)),
+        (CheckOptions::new().policy(known(&["other.*"])).clone(), Some(Severity::Error)),
+        (CheckOptions::new().policy(known(&["mymodels.*"])).clone(), None),
+    ];
+    for (options, expected) in cases {
+        let report = report(UNKNOWN, &options);
+        assert_eq!(severity(&report, "PE503"), expected, "{options:?}");
+        assert_eq!(report.unsafe_pickles.is_empty(), expected.is_none(), "{options:?}");
+    }
+    // A policy that sets the rule has the last word on its severity, but not on what is safe.
+    let mut policy = Policy::default();
+    policy.rules.insert("PE503".to_owned(), popef_check::Level::Off);
+    let report = report(UNKNOWN, CheckOptions::new().loader(Loader::Poptorch).policy(policy));
+    assert_eq!((severity(&report, "PE503"), &report.unsafe_pickles[..]), (None, &[0][..]));
+}
+
+/// The file is told among those that were given.
+#[test]
+fn a_report_names_the_files_that_are_not_safe_to_unpickle() {
+    let file = |data: &[u8]| {
+        written(|writer| {
+            writer.write_opaque(&OpaqueInfo { name: "o".into(), executable: "e".into() }, data).unwrap();
+        })
+    };
+    let stored = fs::read("../../testdata/pickles/archive-stored.pickle").unwrap();
+    let encrypted = fs::read("../../testdata/pickles/archive-encrypted.pickle").unwrap();
+    let honest = fs::read("../../testdata/pickles-honest/torch-1.12.1-tensors.zip").unwrap();
+    let files = [&b"\x80\x02N."[..], &stored, &honest, b"\x80\x02N", UNKNOWN, &encrypted].map(file);
+    assert_eq!(check(&files, &CheckOptions::new()).unsafe_pickles, [1, 3, 4, 5]);
+}
+
+#[test]
+fn a_finding_in_an_archive_names_the_member() {
+    let of = |file: &str, rule: &str| {
+        let data = fs::read(format!("../../testdata/pickles/{file}.pickle")).unwrap();
+        let findings = report(&data, &CheckOptions::new()).findings.into_iter();
+        findings.filter(|finding| finding.rule.id == rule).map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    let can = "which can run programs, use files or import by name";
+    let nested = r#""b.pt > c.pt > a/data.pkl" in opaque blob "o" is a pickle that imports "posix.system""#;
+    assert_eq!(of("archive-nested", "PE502"), [format!("{nested}, {can}")]);
+    assert_eq!(
+        of("archive-encrypted", "PE505"),
+        [r#""a/data.pkl" in opaque blob "o" was not looked at: it is encrypted"#]
+    );
+    assert_eq!(
+        of("archive-gap", "PE504"),
+        [
+            r#"opaque blob "o" is a zip archive that cannot be followed beyond its byte 0: a zip archive has bytes that belong to no member"#
+        ]
+    );
+    assert_eq!(
+        of("archive-stored", "PE501"),
+        [r#"opaque blob "o" is a zip archive with 1 Python pickle that imports 1 name"#]
+    );
+    assert_eq!(
+        of("attack-namespace", "PE502")[0],
+        r#"opaque blob "o" is a pickle that imports "functools.update_wrapper", which is of Python's own library, and not known to only build values"#
+    );
 }

@@ -61,13 +61,29 @@ pub const fn zstd(ahead: u64) -> Bound {
     Bound { decoder: "zstd", time, heap }
 }
 
-pub const PICKLE: Bound = Bound { decoder: "pickle", time: line(50_000, 120, 0), heap: line(256 << 10, 16, 0) };
+pub const PICKLE: Bound = Bound { decoder: "pickle", time: line(50_000, 120, 0), heap: line(320 << 10, 16, 0) };
+/// Twice the bytes of an archive may be unpacked, and 64 KiB.
+pub const ARCHIVE: Bound =
+    Bound { decoder: "archive of pickles", time: line(10_000_000, 400, 0), heap: line(1536 << 10, 56, 0) };
 /// The payload of an opaque blob, and its JSON.
 pub const PAYLOAD: Bound = Bound { decoder: "payload", time: line(50_000, 150, 10), heap: line(128 << 10, 8, 0) };
 
 /// What is written out for PopTorch's data is limited by its length, too.
 pub const POPTORCH: Bound =
     Bound { decoder: "PopTorch's data", time: line(200_000, 250, 0), heap: line(768 << 10, 64, 0) };
+
+/// The bound for data that may be an archive: then twice as many bytes are unpacked, and followed with the same cost.
+pub fn unless_archive(bound: Bound, bytes: &[u8]) -> Bound {
+    if !bytes.windows(4).any(|window| window == b"PK\x05\x06") {
+        return bound;
+    }
+    let more = |line: Line, other: Line| Line {
+        fixed: line.fixed + other.fixed,
+        per_byte_in: 4 * line.per_byte_in + other.per_byte_in,
+        ..line
+    };
+    Bound { time: more(bound.time, ARCHIVE.time), heap: more(bound.heap, ARCHIVE.heap), ..bound }
+}
 
 impl Line {
     pub fn of(self, bytes_in: u64, bytes_out: u64) -> u64 {

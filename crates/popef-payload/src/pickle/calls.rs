@@ -2,9 +2,9 @@
 
 use super::ImportClass;
 use super::halt::Halt;
-use super::imports::Role;
+use super::imports::{Role, Spot, Way};
 use super::keep::{Keep, Kind, Made, Part};
-use super::names::{classify, classify_attribute};
+use super::names::{Names as Spelling, classify, classify_attribute};
 use super::op::Names;
 use super::scan::{Machine, Scan};
 use super::values::{Arguments, EMPTY, Slot, StandIn};
@@ -14,13 +14,23 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     // ---- imports
 
     /// Records the import whose path is in the buffer, and returns its place.
-    fn note(&mut self, judge: impl FnOnce(&str, &str) -> (ImportClass, Role)) -> Result<u16, Halt> {
-        let Scan { imports, path, place, .. } = &mut *self.scan;
+    fn note(&mut self, judge: impl FnOnce(Spelling, &str, &str) -> (ImportClass, Role)) -> Result<u16, Halt> {
+        let Scan { imports, path, place, member, .. } = &mut *self.scan;
         let (of, name) = path.parts();
-        let import = imports.note(path.as_str(), *place, || judge(of, name))?;
+        let way = Way::new(Spelling::of_protocol(self.protocol), of);
+        let at = Spot { offset: *place, member: member.as_ref() };
+        let import = imports.note(path.as_str(), way, at, || judge(way.names, of, name))?;
         self.found.imports = true;
-        self.found.dangerous |= imports.get(import).is_some_and(|import| import.is_dangerous_name());
+        self.found.dangerous |= imports.get(import).is_some_and(|import| import.is_listed());
         Ok(import)
+    }
+
+    /// Records the import of a module's name that is in the buffer.
+    fn note_name(&mut self) -> Result<u16, Halt> {
+        self.note(|names, module, name| {
+            let (module, name) = names.convert(module, name);
+            (classify(module, name), Role::of(module, name))
+        })
     }
 
     pub(super) fn import_lines(&mut self, names: Names) -> Result<u16, Halt> {
@@ -29,7 +39,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         path.add_line(self.input.bytes(names.module)?)?;
         path.add_dot()?;
         path.add_line(self.input.bytes(names.name)?)?;
-        self.note(|module, name| (classify(module, name), Role::of(module, name)))
+        self.note_name()
     }
 
     fn import_texts(&mut self, module: u32, name: u32) -> Result<u16, Halt> {
@@ -38,7 +48,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         path.add(self.level.texts.get(module))?;
         path.add_dot()?;
         path.add(self.level.texts.get(name))?;
-        self.note(|module, name| (classify(module, name), Role::of(module, name)))
+        self.note_name()
     }
 
     /// Records an attribute that `getattr` returns.
@@ -50,7 +60,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         path.add_dot()?;
         path.add(self.level.texts.get(name))?;
         let class = of.class;
-        self.note(|path, name| (classify_attribute(class, path, name), Role::Other)).map(StandIn::Import)
+        let judge = |names, path: &str, name: &str| (classify_attribute(class, names, path, name), Role::Other);
+        self.note(judge).map(StandIn::Import)
     }
 
     /// Records that the pickle changes something that it imports. No pickler does that.
@@ -61,14 +72,14 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         path.add(b"(change of ")?;
         path.add(of.path.as_bytes())?;
         path.add(b")")?;
-        self.note(|_, _| (ImportClass::Dangerous, Role::Other)).map(drop)
+        self.note(|_, _, _| (ImportClass::Dangerous, Role::Other)).map(drop)
     }
 
     /// Records an import that has no name.
     pub(super) fn import_unnamed(&mut self, what: &str) -> Result<u16, Halt> {
         self.scan.path.begin();
         self.scan.path.add(what.as_bytes())?;
-        self.note(|_, _| (ImportClass::Dangerous, Role::Other))
+        self.note(|_, _, _| (ImportClass::Dangerous, Role::Other))
     }
 
     pub(super) fn stack_global(&mut self) -> Result<(), Halt> {
@@ -103,6 +114,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
+        self.found_call(import);
         let imports = &mut self.scan.imports;
         let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
         Ok(match (role, arguments) {
@@ -166,10 +178,20 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         Ok(node)
     }
 
+    /// Data that is no pickle may look like one import, and hardly like a call of it.
+    fn found_call(&mut self, import: u16) {
+        self.found.dangerous |= self.scan.imports.get(import).is_some_and(|import| import.is_dangerous_name());
+    }
+
     fn push_object(&mut self, class: Slot<K::Node>, arguments: K::Node) -> Result<(), Halt> {
         leak(&mut self.scan.imports, class.stand_in);
-        let stand_in =
-            if let StandIn::Import(class) = class.stand_in { StandIn::Object(class) } else { StandIn::Other };
+        let stand_in = match class.stand_in {
+            StandIn::Import(class) => {
+                self.found_call(class);
+                StandIn::Object(class)
+            }
+            _ => StandIn::Other,
+        };
         let node = self.scan.keep.make(Made::Object { of: class.node, arguments })?;
         self.push(stand_in, node)
     }

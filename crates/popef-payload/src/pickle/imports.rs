@@ -2,8 +2,10 @@
 
 use std::collections::TryReserveError;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use super::halt::Halt;
+use super::names::{Names, is_listed};
 use super::{ImportClass, PickleImport};
 use popef::seam::{as_u64, as_usize};
 
@@ -25,31 +27,57 @@ pub(super) enum Role {
     Reconstruct,
     /// With it, protocols 0 to 2 make bytes from a text.
     Encode,
+    /// It gives an object that the whole process has. A pickler only names it.
+    Shared,
     Other,
 }
 
 impl Role {
     pub(super) fn of(module: &str, name: &str) -> Role {
         match (module, name) {
-            ("builtins" | "__builtin__", "getattr") => Role::Attribute,
+            ("builtins", "getattr") => Role::Attribute,
             ("torch.storage", "_load_from_bytes") => Role::Load,
             ("_codecs", "encode") => Role::Encode,
+            ("logging", "getLogger") => Role::Shared,
             (_, name) if name.split('.').next_back() == Some("_reconstructor") => Role::Reconstruct,
             _ => Role::Other,
         }
     }
 }
 
+/// Where an import is.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'m> {
+    pub(super) offset: u64,
+    pub(super) member: Option<&'m Arc<str>>,
+}
+
 /// What is known about an import but not part of the result.
 #[derive(Clone, Copy)]
 struct Note {
     role: Role,
+    /// How it was judged first. The same path can be another import.
+    way: Way,
     /// The path consists of valid names. Other data can look like an opcode with its lines.
     is_name: bool,
     /// It is dangerous, and was called with harmless arguments.
     understood: bool,
     /// It was stored where a call cannot be seen, or called with other arguments.
     misused: bool,
+}
+
+/// What an import depends on beside its path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) names: Names,
+    /// Where the name begins in the path, which is shorter than 65,536 bytes.
+    name: u16,
+}
+
+impl Way {
+    pub(super) fn new(names: Names, module: &str) -> Self {
+        Way { names, name: u16::try_from(module.len()).unwrap_or(u16::MAX) }
+    }
 }
 
 /// An import in the list.
@@ -62,8 +90,14 @@ pub(super) struct Import<'i> {
 }
 
 impl Import<'_> {
+    /// Whether it is dangerous, and no other data that looks like an import.
     pub(super) fn is_dangerous_name(&self) -> bool {
         self.class == ImportClass::Dangerous && self.is_name
+    }
+
+    /// Whether its name alone shows the danger. Texts may begin like an import of Python's library.
+    pub(super) fn is_listed(&self) -> bool {
+        self.is_dangerous_name() && is_listed(self.path)
     }
 }
 
@@ -95,11 +129,13 @@ impl Imports {
     pub(super) fn note(
         &mut self,
         path: &str,
-        offset: u64,
+        way: Way,
+        at: Spot<'_>,
         judge: impl FnOnce() -> (ImportClass, Role),
     ) -> Result<u16, Halt> {
         self.budget.spend(path)?;
         if let Some(place) = self.index.find(path, &self.list) {
+            self.judge_again(place, way, judge);
             return Ok(place);
         }
         if path.len() > LONGEST_PATH {
@@ -109,18 +145,30 @@ impl Imports {
         let place = u16::try_from(self.list.len()).ok().filter(|_| self.list.len() < MOST);
         let place = place.ok_or(Halt::Spent(TOO_MANY))?;
         let (class, role) = judge();
-        self.add(path, PickleImport { path: String::new(), offset, class }, role)?;
+        let import = PickleImport { path: String::new(), offset: at.offset, member: at.member.cloned(), class };
+        self.add(path, import, role, way)?;
         Ok(place)
     }
 
-    fn add(&mut self, path: &str, mut import: PickleImport, role: Role) -> Result<(), TryReserveError> {
+    /// Keeps the worse of two judgements of a path that is imported in two ways.
+    fn judge_again(&mut self, place: u16, way: Way, judge: impl FnOnce() -> (ImportClass, Role)) {
+        let place = usize::from(place);
+        let (Some(import), Some(note)) = (self.list.get_mut(place), self.notes.get_mut(place)) else { return };
+        if note.way != way {
+            let (class, role) = judge();
+            import.class = import.class.max(class);
+            note.misused |= note.role != role;
+        }
+    }
+
+    fn add(&mut self, path: &str, mut import: PickleImport, role: Role, way: Way) -> Result<(), TryReserveError> {
         import.path.try_reserve_exact(path.len())?;
         import.path.push_str(path);
         self.list.try_reserve(1)?;
         self.notes.try_reserve(1)?;
         self.index.add(path, &self.list)?;
         self.list.push(import);
-        self.notes.push(Note { role, is_name: is_name(path), understood: false, misused: false });
+        self.notes.push(Note { role, way, is_name: is_name(path), understood: false, misused: false });
         Ok(())
     }
 
@@ -249,7 +297,7 @@ fn is_at(list: &[PickleImport], place: u16, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ImportClass, Imports, Role};
+    use super::{ImportClass, Imports, Names, Role, Spot, Way};
 
     #[test]
     #[cfg_attr(miri, ignore = "its 20,000 steps take an hour there, and none is unsafe")]
@@ -265,7 +313,8 @@ mod tests {
                 known.len() - 1
             });
             let judge = || (ImportClass::Unknown, Role::Other);
-            assert_eq!(usize::from(imports.note(&path, step, judge).unwrap()), place);
+            let (way, at) = (Way::new(Names::Present, "a"), Spot { offset: step, member: None });
+            assert_eq!(usize::from(imports.note(&path, way, at, judge).unwrap()), place);
             if step % 1000 == 999 {
                 let len = known.len() - known.len() / 3;
                 imports.forget_from(len);
@@ -280,9 +329,11 @@ mod tests {
     /// imports can become ordinary by a call, and a trial with a dangerous import is never dropped.
     #[test]
     fn what_a_call_makes_ordinary_is_dangerous() {
-        for (module, name) in
-            [("builtins", "getattr"), ("__builtin__", "getattr"), ("torch.storage", "_load_from_bytes")]
-        {
+        for names in [Names::Present, Names::OfPython2] {
+            assert_eq!(names.convert("builtins", "getattr"), ("builtins", "getattr"));
+        }
+        assert_eq!(Names::OfPython2.convert("__builtin__", "getattr"), ("builtins", "getattr"));
+        for (module, name) in [("builtins", "getattr"), ("torch.storage", "_load_from_bytes")] {
             assert!(matches!(Role::of(module, name), Role::Attribute | Role::Load));
             assert_eq!(super::super::names::classify(module, name), ImportClass::Dangerous);
         }

@@ -27,6 +27,8 @@ pub(super) struct PickleBytes<'a> {
 
 impl<'a> PickleBytes<'a> {
     const WINDOW: u64 = 64 << 10;
+    /// Data up to this length is read in one go, because archives are read back and forth.
+    const WHOLE: u64 = 96 << 10;
     /// The window keeps this many bytes that were read: both lines of an import are needed at its end.
     const BEHIND: u64 = 8 << 10;
 
@@ -61,6 +63,7 @@ impl<'a> PickleBytes<'a> {
 
     /// Moves the window to the range and what comes after it. Bytes that it already has are not read again.
     fn move_window(&mut self, range: &Range<u64>) -> Result<(), Halt> {
+        let range = if self.data.len() <= Self::WHOLE { &(0..self.data.len()) } else { range };
         let mut window = match mem::take(&mut self.window) {
             Cow::Owned(window) => window,
             Cow::Borrowed(_) => Vec::new(),
@@ -162,6 +165,15 @@ impl<'a> PickleReader<'_, 'a> {
     /// Returns the next bytes without skipping them: `len`, or fewer at the end.
     pub(super) fn peek(&mut self, len: u64) -> Result<&[u8], Halt> {
         self.source.bytes(self.position..self.position.saturating_add(len).min(self.end))
+    }
+
+    /// Returns the next four bytes without skipping them, with zeros for those behind the end.
+    pub(super) fn array_ahead(&mut self) -> Result<[u8; 4], Halt> {
+        let mut ahead = [0; 4];
+        for (byte, &found) in ahead.iter_mut().zip(self.peek(4)?) {
+            *byte = found;
+        }
+        Ok(ahead)
     }
 
     /// Returns the bytes of a range that was skipped.

@@ -5,6 +5,7 @@
 
 #![deny(clippy::arithmetic_side_effects, reason = "lengths in a pickle are claims")]
 
+mod archive;
 mod calls;
 mod halt;
 mod imports;
@@ -22,6 +23,8 @@ pub(crate) mod tree;
 mod values;
 mod version;
 mod walk;
+
+use std::sync::Arc;
 
 use popef::error::Error;
 use popef::read::Data;
@@ -49,9 +52,39 @@ pub struct Pickle {
     pub imports: Vec<PickleImport>,
     /// The version of PopTorch that wrote the pickle, if it is PopTorch's blob.
     pub poptorch_version: Option<String>,
+    /// The kind of archive that the data is, if it is one. Then the rest is about the pickles in it.
+    pub archive: Option<ArchiveKind>,
+    /// How many members of archives, or bytes and texts in pickles, are pickles; with a pickle that is no archive itself.
+    pub pickles: u64,
+    /// Members of archives that may be pickles and were not looked at; at most the first 100.
+    pub unseen: Vec<UnseenMember>,
     /// Where and why the scan stopped before the end, or cannot tell where Python reads on. What comes after that is not
     /// known.
     pub fault: Option<PickleFault>,
+}
+
+/// A kind of archive that has pickles in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ArchiveKind {
+    /// As `torch.save` writes it since version 1.6.
+    Zip,
+    /// As `torch.save` wrote it before version 0.2.
+    Tar,
+}
+
+named!(ArchiveKind, "a kind of archive": Zip = "zip", Tar = "tar");
+
+/// A member of an archive that was not looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnseenMember {
+    /// Its path, as in [`PickleImport::member`].
+    pub member: Arc<str>,
+    /// The byte where it begins, counted from the start of the data.
+    pub offset: u64,
+    /// The reason, as a phrase.
+    pub why: &'static str,
 }
 
 /// Something that a pickle imports.
@@ -65,8 +98,19 @@ pub struct PickleImport {
     /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
     /// that contains it.
     pub offset: u64,
+    /// The member of an archive that it is in, such as `archive/data.pkl`; for an archive in an archive, the path of both
+    /// with ` > ` between them.
+    pub member: Option<Arc<str>>,
     /// What is known about it.
     pub class: ImportClass,
+}
+
+impl PickleImport {
+    /// What a [dangerous](ImportClass::Dangerous) import can do, as far as its name says: a clause that begins with
+    /// "which".
+    pub fn danger(&self) -> &'static str {
+        names::danger(&self.path)
+    }
 }
 
 /// What an import can do.
@@ -78,7 +122,8 @@ pub enum ImportClass {
     /// Neither known to be ordinary nor to be dangerous, such as a class of the model's own code.
     Unknown,
     /// Known to run programs or code, to use files or the network, or to import by name; or a way to hide what is
-    /// imported.
+    /// imported. All of Python's own library, torch, NumPy, pandas and TensorFlow is dangerous that is not ordinary,
+    /// because no list of what can be misused is complete.
     Dangerous,
 }
 
@@ -92,6 +137,9 @@ named!(ImportClass, "a class of imports": Ordinary = "ordinary", Unknown = "unkn
 pub struct PickleFault {
     /// The byte, counted from the start of the data.
     pub offset: u64,
+    /// The member of an archive that it is in, as in [`PickleImport::member`].
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub member: Option<Arc<str>>,
     /// The reason, as a phrase.
     pub reason: &'static str,
     /// Whether the reason is too little memory. Then nothing is wrong with the data, which may not even be a pickle.
@@ -101,7 +149,7 @@ pub struct PickleFault {
 
 impl Pickle {
     /// Scans bytes. Returns `None` if they are not a pickle: if they neither begin like one, nor follow its grammar to a stop
-    /// or to an import. Runs nothing of it. Takes time and memory in proportion to the bytes.
+    /// or to an import, and if they are no archive with pickles, or with members that may be pickles. Runs nothing of it. Takes time and memory in proportion to the bytes.
     pub fn scan_bytes(bytes: &[u8]) -> Option<Pickle> {
         // Bytes in memory cannot fail to be read.
         Pickle::scan(&Data::in_memory(bytes)).unwrap_or_default()
@@ -111,6 +159,16 @@ impl Pickle {
     /// and about eight bytes for each value that the pickle keeps.
     pub fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
         Ok(scan::scan(data, &mut keep::Nothing)?.map(|scanned| scanned.pickle))
+    }
+
+    /// Whether loading it only builds values: all of it could be followed, and each import is ordinary, or is known to the caller.
+    pub fn is_safe(&self, is_known: impl Fn(&PickleImport) -> bool) -> bool {
+        let is_harmless = |import: &PickleImport| match import.class {
+            ImportClass::Ordinary => true,
+            ImportClass::Unknown => is_known(import),
+            ImportClass::Dangerous => false,
+        };
+        self.fault.is_none() && self.unseen.is_empty() && self.imports.iter().all(is_harmless)
     }
 
     /// Iterates over the imports of a class.

@@ -1,58 +1,81 @@
-//! Which imports are ordinary in a pickle, and which are dangerous. All others are unknown.
+//! What an import can do, by its name.
 //!
-//! Only what is listed is ordinary: names, the classes of some packages, and the few attributes that pickles use. The
-//! attributes of an ordinary class are not ordinary by themselves, because a class that only builds values can have methods
-//! that write files or run code.
+//! No list of dangerous names can cover Python's library. So a name of it, or of the packages that most models use, is denied unless it is
+//! known to only build values. Names of other packages are unknown, unless they are known to do harm.
 
-mod dangerous;
+mod denied;
+mod library;
 mod ordinary;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::ImportClass;
-use dangerous::{DANGEROUS_MODULES, DANGEROUS_PARTS, FILE_FUNCTIONS, METHODS, REACHING, TOOLS, UNKNOWN_IN_DANGEROUS};
-use ordinary::{OF_CLASSES, ORDINARY, ORDINARY_ATTRIBUTES};
+use denied::{METHODS, OUTSIDE, PACKAGES, REACHING, RUNNING};
+use ordinary::{is_ordinary, is_ordinary_attribute};
 
-/// Returns the class of an import. Dots in `name` are for attributes.
+/// Whether a pickle has the names of Python 2, as those of protocols 0 to 2 have. Python converts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    OfPython2,
+    Present,
+}
+
+impl Names {
+    pub(super) fn of_protocol(protocol: u8) -> Self {
+        if protocol < 3 { Names::OfPython2 } else { Names::Present }
+    }
+
+    /// Returns the module and the name that Python imports.
+    pub(super) fn convert<'n>(self, module: &'n str, name: &'n str) -> (&'n str, &'n str) {
+        match self {
+            Names::OfPython2 => library::present(module, name),
+            Names::Present => (module, name),
+        }
+    }
+}
+
+/// Returns the class of an import, by the names that Python imports. Dots in `name` are for attributes.
 pub(super) fn classify(module: &str, name: &str) -> ImportClass {
-    let module = present_name(module);
     if is_ordinary(module, name) {
         ImportClass::Ordinary
-    } else if is_dangerous(module, name) {
+    } else if is_denied(module, name) {
         ImportClass::Dangerous
-    } else if is_ordinary_class(module, name) {
-        ImportClass::Ordinary
     } else {
         ImportClass::Unknown
     }
 }
 
 /// Returns the class of an attribute of an import that has this class and path.
-pub(super) fn classify_attribute(of: ImportClass, path: &str, attribute: &str) -> ImportClass {
-    let is_listed = || {
-        let (module, class) = path.rsplit_once('.').unwrap_or_default();
-        is_ordinary_attribute(present_name(module), class, attribute)
-    };
+pub(super) fn classify_attribute(of: ImportClass, names: Names, path: &str, attribute: &str) -> ImportClass {
+    let (module, class) = path.rsplit_once('.').unwrap_or_default();
+    let (module, class) = names.convert(module, class);
     match of {
         ImportClass::Dangerous => ImportClass::Dangerous,
-        ImportClass::Ordinary if is_listed() => ImportClass::Ordinary,
-        _ if TABLES.methods.contains(attribute) => ImportClass::Dangerous,
-        _ if path.rsplit('.').next().is_some_and(|module| TABLES.tools.contains(module)) => ImportClass::Dangerous,
+        ImportClass::Ordinary if is_ordinary_attribute(module, class, attribute) => ImportClass::Ordinary,
+        _ if TABLES.methods.contains(attribute) || library::has_module(class) => ImportClass::Dangerous,
         // A nested class, or a member of an enum.
         ImportClass::Ordinary if is_class_name(attribute) => ImportClass::Ordinary,
-        _ => classify(path, attribute),
+        _ if is_denied(module, &format!("{class}.{attribute}")) => ImportClass::Dangerous,
+        _ => ImportClass::Unknown,
     }
 }
 
-/// Converts the name of a module in Python 2 to the one in Python 3.
-fn present_name(module: &str) -> &str {
-    match module {
-        "__builtin__" | "__builtins__" | "exceptions" => "builtins",
-        "copy_reg" => "copyreg",
-        "cPickle" => "pickle",
-        other => other,
+/// Returns what a denied import can do, as far as its path says.
+pub(super) fn danger(path: &str) -> &'static str {
+    if is_listed(path) {
+        "which can run programs, use files or import by name"
+    } else if library::has_module(path.split('.').next().unwrap_or_default()) {
+        "which is of Python's own library, and not known to only build values"
+    } else {
+        "which is not known to only build values"
     }
+}
+
+/// Returns whether a denied import is on a list, and not only missing from the one of harmless names.
+pub(super) fn is_listed(path: &str) -> bool {
+    let (root, rest) = path.split_once('.').unwrap_or((path, ""));
+    TABLES.running.contains(root.trim_matches('_')) || is_outside(path) || reaches(rest)
 }
 
 /// Returns whether a name is spelled like a class: capitalised, possibly after an underscore. Torch's modules have other
@@ -76,87 +99,44 @@ fn is_in(module: &str, package: &str) -> bool {
     module.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) -> bool {
-    // Python pickles torch's own functions as attributes of this class, and PopTorch 2.6 and 3.0 list some in their
-    // options. All of them compute on tensors, except one that maps a file.
-    (module, class) == ("torch._C", "_VariableFunctionsClass")
-        && is_function_name(attribute)
-        && attribute != "from_file"
-        || ORDINARY_ATTRIBUTES
-            .iter()
-            .any(|(of, in_class, names)| (*of, *in_class) == (module, class) && names.contains(&attribute))
-}
-
-fn is_ordinary(module: &str, name: &str) -> bool {
-    TABLES.ordinary.get(module).is_some_and(|names| names.contains(&name))
-        || matches!(module, "torch" | "numpy") && is_number_type(name)
-        || module == "builtins" && is_class_name(name) && (name.ends_with("Error") || name.ends_with("Exception"))
-        || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
-        || matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")
-        || module == "torch._C._nn" && is_function_name(name)
-}
-
-/// `float32`, `int64`, `bfloat16`, `qint8`, ...
-fn is_number_type(name: &str) -> bool {
-    let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    let kinds = ["float", "int", "uint", "complex", "bfloat", "qint", "quint", "half", "double", "long", "short"];
-    kinds.contains(&kind)
-}
-
-/// Returns whether it is a class of these packages, or a nested class.
-fn is_ordinary_class(module: &str, name: &str) -> bool {
-    name.split('.').all(is_class_name) && OF_CLASSES.iter().any(|package| is_in(module, package))
-}
-
-fn is_dangerous(module: &str, name: &str) -> bool {
-    if UNKNOWN_IN_DANGEROUS.contains(&(module, name)) {
-        return false;
-    }
+fn is_denied(module: &str, name: &str) -> bool {
     let root = module.split('.').next().unwrap_or_default();
-    TABLES.dangerous.contains(root)
-        || TABLES.tools.contains(root)
-        || is_file_function(root, name)
-        || TABLES.roots_of_parts.contains(root) && is_in_dangerous_part(&format!("{module}.{name}"))
+    library::has_module(root)
+        || PACKAGES.contains(&root)
+        || TABLES.outside_roots.contains(root) && is_outside(&format!("{module}.{name}"))
         || reaches(name)
         || name.split('.').skip(1).any(|attribute| TABLES.methods.contains(attribute))
 }
 
-/// Returns whether it is a function for files of a large package, which has many in several modules.
-fn is_file_function(package: &str, name: &str) -> bool {
-    let last = name.rsplit('.').next().unwrap_or_default();
-    matches!(package, "numpy" | "pandas" | "scipy" | "tensorflow" | "torch" | "torchaudio" | "torchvision")
-        && (TABLES.methods.contains(last) || FILE_FUNCTIONS.contains(&last))
-}
-
-fn is_in_dangerous_part(path: &str) -> bool {
-    DANGEROUS_PARTS.iter().any(|part| is_in(path, part))
+fn is_outside(path: &str) -> bool {
+    TABLES.outside.iter().any(|part| is_in(path, part))
 }
 
 /// Returns whether an attribute is a dangerous module or function that another module imported, possibly under another
-/// name such as `_sys`.
+/// name such as `_sys`. A class or function of the model may be called like a module of the library, but has no such attributes.
 fn reaches(name: &str) -> bool {
-    let holders = name.rsplit_once('.').map(|(holders, _)| holders);
-    name.split('.').any(|part| {
-        let bare = part.trim_start_matches('_');
-        part.starts_with("__") || TABLES.dangerous.contains(bare) || TABLES.reaching.contains(part)
-    }) || holders.is_some_and(|holders| holders.split('.').any(|part| TABLES.tools.contains(part)))
+    let holders = name.rsplit_once('.').map_or("", |(holders, _)| holders);
+    let is_dangerous = |part: &str| {
+        part.starts_with("__")
+            || TABLES.reaching.contains(part)
+            || TABLES.running.contains(part.trim_start_matches('_'))
+    };
+    name.split('.').any(is_dangerous) || holders.split('.').any(library::has_module)
 }
 
 /// The lists as hash tables.
 struct Tables {
-    ordinary: HashMap<&'static str, &'static [&'static str]>,
-    dangerous: HashSet<&'static str>,
-    tools: HashSet<&'static str>,
-    roots_of_parts: HashSet<&'static str>,
+    outside: Vec<&'static str>,
+    outside_roots: HashSet<&'static str>,
+    running: HashSet<&'static str>,
     reaching: HashSet<&'static str>,
     methods: HashSet<&'static str>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
-    ordinary: ORDINARY.iter().copied().collect(),
-    dangerous: DANGEROUS_MODULES.iter().copied().collect(),
-    tools: TOOLS.iter().copied().collect(),
-    roots_of_parts: DANGEROUS_PARTS.iter().filter_map(|part| part.split('.').next()).collect(),
-    reaching: REACHING.iter().copied().collect(),
-    methods: METHODS.iter().copied().collect(),
+    outside: OUTSIDE.split_whitespace().collect(),
+    outside_roots: OUTSIDE.split_whitespace().filter_map(|part| part.split('.').next()).collect(),
+    running: RUNNING.split_whitespace().collect(),
+    reaching: REACHING.split_whitespace().collect(),
+    methods: METHODS.split_whitespace().collect(),
 });

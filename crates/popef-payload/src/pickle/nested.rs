@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::ArchiveKind;
+use super::archive;
 use super::halt::Halt;
 use super::input::{PickleBytes, PickleReader};
 use super::keep::{Keep, Kind, Made, Part};
@@ -13,7 +15,7 @@ use super::walk::Walk;
 use popef::read::Data;
 
 /// The number of pickles inside each other that are followed.
-const DEEPEST: u8 = 4;
+pub(super) const DEEPEST: u8 = 4;
 
 pub(super) fn begins_as_pickle(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
     Ok(matches!(input.peek(2)?, [0x80, 0..=5]))
@@ -28,18 +30,27 @@ pub(super) fn walk_all<K: Keep>(
     found: &mut Found,
     results: K::Node,
 ) -> Result<bool, Halt> {
+    let mut torch = TorchFile::default();
     let mut is_first = true;
     loop {
+        let start = input.position();
         level.clear();
-        let kept_before = scan.keep.mark();
+        let (kept_before, imports_before) = (scan.keep.mark(), scan.imports.len());
         let mut walk = Walk::new(input, level, scan);
         let end = walk.run();
         let place = walk.place();
         let mut trial = walk.found;
         match end {
             Ok(result) => {
+                torch.add(input, start)?;
                 found.absorb(trial);
                 scan.keep.add(results, Part::Items, [result].into_iter())?;
+            }
+            // Numbers may look like imports.
+            Err(Halt::Fault(_) | Halt::Limit(_)) if torch.is_at_numbers() && !trial.dangerous => {
+                scan.imports.forget_from(imports_before);
+                scan.keep.rewind(kept_before);
+                return Ok(true);
             }
             // What follows the first pickle may be any data, as long as it imports nothing.
             Err(Halt::Fault(_)) if !is_first && !trial.imports && !trial.limited => {
@@ -60,6 +71,34 @@ pub(super) fn walk_all<K: Keep>(
             return Ok(true);
         }
         is_first = false;
+    }
+}
+
+/// Follows the format in which torch saved before version 1.6: a pickle of one long number, those of the format's version, of the
+/// system, of the object and of the names of its storages, and then the storages' numbers as they are in memory.
+#[derive(Default)]
+struct TorchFile {
+    is_marked: bool,
+    pickles: u8,
+}
+
+impl TorchFile {
+    const MARK: [u8; 12] = *b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+    const PICKLES: u8 = 5;
+
+    /// Adds a pickle that was walked to its end.
+    fn add(&mut self, input: &mut PickleReader<'_, '_>, start: u64) -> Result<(), Halt> {
+        let end = input.position();
+        if self.pickles == 0 && end.saturating_sub(start) <= 32 {
+            let first = input.bytes(start..end)?;
+            self.is_marked = first.windows(Self::MARK.len()).any(|bytes| bytes == Self::MARK);
+        }
+        self.pickles = self.pickles.saturating_add(1);
+        Ok(())
+    }
+
+    fn is_at_numbers(&self) -> bool {
+        self.is_marked && self.pickles >= Self::PICKLES
     }
 }
 
@@ -86,30 +125,78 @@ pub(super) fn look_into<K: Keep>(
     scan: &mut Scan<'_, K>,
     found: &mut Found,
 ) -> Result<Inside<K::Node>, Halt> {
-    let marked = begins_as_pickle(input)?;
-    if !marked && input.left() > LARGEST_TRIAL {
+    let attempt = Attempt { is_named: false, is_marked: begins_as_pickle(input)? };
+    let is_zip = archive::begins_as_zip(input)?;
+    if !attempt.is_marked && !is_zip && input.left() > LARGEST_TRIAL {
         return Ok(Inside::NOTHING);
     }
     if holder.depth >= DEEPEST {
         let too_deep = Halt::Limit("pickles in it lie too deep in one another");
-        return if marked { Err(too_deep) } else { Ok(Inside::NOTHING) };
+        return if attempt.is_marked || is_zip { Err(too_deep) } else { Ok(Inside::NOTHING) };
     }
+    let mut inner = Found::default();
+    let inside = match is_zip {
+        true => look_into_zip(input, holder.inner(), scan, &mut inner)?,
+        false => try_pickles(attempt, input, holder.inner(), scan, &mut inner, None)?,
+    };
+    inner.version = None;
+    found.absorb(inner);
+    Ok(inside)
+}
+
+/// Looks into bytes of a pickle that begin as a zip archive does. Those without a directory are no archive for any reader.
+fn look_into_zip<K: Keep>(
+    input: &mut PickleReader<'_, '_>,
+    level: &mut Machine<K::Node>,
+    scan: &mut Scan<'_, K>,
+    found: &mut Found,
+) -> Result<Inside<K::Node>, Halt> {
+    if !archive::has_directory(input)? {
+        return Ok(Inside::NOTHING);
+    }
+    let results = scan.keep.make(Made::Empty(Kind::Pickles))?;
+    let known = archive::walk(ArchiveKind::Zip, input, level, scan, found, results)?;
+    Ok(Inside { known, results: Some(results) })
+}
+
+/// What is known of bytes before they are walked.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt {
+    /// Programs load them as a pickle because of their name.
+    pub(super) is_named: bool,
+    /// They begin as a pickle does.
+    pub(super) is_marked: bool,
+}
+
+/// Walks what may be a pickle. Puts the results into `results`, or into a value of their own.
+pub(super) fn try_pickles<K: Keep>(
+    attempt: Attempt,
+    input: &mut PickleReader<'_, '_>,
+    level: &mut Machine<K::Node>,
+    scan: &mut Scan<'_, K>,
+    found: &mut Found,
+    results: Option<K::Node>,
+) -> Result<Inside<K::Node>, Halt> {
+    let Attempt { is_named, is_marked } = attempt;
     let imports_before = scan.imports.len();
     let kept_before = scan.keep.mark();
-    let results = scan.keep.make(Made::Empty(Kind::Pickles))?;
+    let results = match results {
+        Some(results) => results,
+        None => scan.keep.make(Made::Empty(Kind::Pickles))?,
+    };
     let mut inner = Found::default();
-    let ended = walk_all(input, holder.inner(), scan, &mut inner, results)?;
-    if !(marked || ended || inner.dangerous) {
+    let ended = walk_all(input, level, scan, &mut inner, results)?;
+    if !(is_named || is_marked || ended || inner.dangerous) {
         // It has no dangerous import, so no call in it has made one ordinary.
         scan.imports.forget_from(imports_before);
         scan.keep.rewind(kept_before);
         return Ok(Inside::NOTHING);
     }
-    let known = marked && inner.fault.is_none();
+    let known = is_marked && inner.fault.is_none() && inner.unseen.is_empty();
     // Bytes that only begin like a pickle are not a fault of the pickle around them.
-    let is_fault = inner.limited || inner.imports;
+    let is_fault = is_named || inner.limited || inner.imports;
     inner.fault = inner.fault.filter(|_| is_fault);
-    inner.version = None;
+    inner.pickles = inner.pickles.saturating_add(1);
     found.absorb(inner);
     Ok(Inside { known, results: Some(results) })
 }

@@ -1,13 +1,16 @@
 //! Starts a walk over data, and gathers what it finds.
 
+use std::sync::Arc;
+
+use super::archive::{self, MOST_UNSEEN, Unpacking, kind_of};
 use super::halt::Halt;
 use super::imports::Imports;
-use super::input::PickleBytes;
+use super::input::{PickleBytes, PickleReader};
 use super::keep::{Keep, Kind, Made};
 use super::nested::{begins_as_pickle, walk_all};
 use super::path::Path;
 use super::values::{Memo, Stack, Texts};
-use super::{Pickle, PickleFault};
+use super::{ArchiveKind, Pickle, PickleFault, UnseenMember};
 use popef::error::Error;
 use popef::read::Data;
 
@@ -16,17 +19,22 @@ use popef::read::Data;
 pub(super) fn scan<K: Keep>(data: &Data<'_>, keep: &mut K) -> Result<Option<Scanned<K::Node>>, Error> {
     let mut source = PickleBytes::new(*data);
     let mut input = source.input();
-    let mut scan = Scan { imports: Imports::new(data.len()), keep, path: Path::default(), place: 0 };
+    let unpacking = Unpacking::new(data.len());
+    let imports = Imports::new(data.len());
+    let mut scan = Scan { imports, keep, path: Path::default(), place: 0, member: None, unpacking };
     let mut found = Found::default();
     let mut results = None;
-    let walked = begins_as_pickle(&mut input).and_then(|marked| {
+    let mut archive = None;
+    let walked = kind_of(&mut input).and_then(|kind| {
+        archive = kind;
         let roots = scan.keep.make(Made::Empty(Kind::Pickles))?;
         results = Some(roots);
-        let ended = walk_all(&mut input, &mut Machine::default(), &mut scan, &mut found, roots)?;
-        Ok(marked || ended)
+        walk_top(kind, &mut input, &mut scan, &mut found, roots)
     });
     let is_pickle = match walked {
-        Ok(is_pickle) => is_pickle || found.called || scan.imports.have_name(),
+        Ok(is_pickle) => {
+            is_pickle || found.called || scan.imports.have_name() || archive.is_some() && found.is_incomplete()
+        }
         Err(Halt::Unread(error)) => return Err(error),
         // The end was not reached, so it may be a pickle.
         Err(halt) => {
@@ -38,9 +46,34 @@ pub(super) fn scan<K: Keep>(data: &Data<'_>, keep: &mut K) -> Result<Option<Scan
         protocol: found.protocol,
         imports: scan.imports.finish(),
         poptorch_version: found.version,
+        archive,
+        pickles: found.pickles,
+        unseen: found.unseen,
         fault: found.fault,
     });
     Ok(pickle.map(|pickle| Scanned { pickle, results }))
+}
+
+/// Walks an archive, or pickles one after the other. Returns whether the data is the one or the other.
+fn walk_top<K: Keep>(
+    kind: Option<ArchiveKind>,
+    input: &mut PickleReader<'_, '_>,
+    scan: &mut Scan<'_, K>,
+    found: &mut Found,
+    roots: K::Node,
+) -> Result<bool, Halt> {
+    let marked = begins_as_pickle(input)?;
+    let mut level = Machine::default();
+    if let Some(kind) = kind {
+        archive::walk(kind, input, &mut level, scan, found, roots)?;
+        // Bytes can be a pickle for one program and an archive for another.
+        if !marked {
+            return Ok(found.pickles > 0);
+        }
+    }
+    let ended = walk_all(input, &mut level, scan, found, roots)?;
+    found.pickles = found.pickles.saturating_add(1);
+    Ok(marked || ended)
 }
 
 /// What a scan gives.
@@ -59,6 +92,9 @@ pub(super) struct Scan<'k, K> {
     pub(super) path: Path,
     /// The byte of the current opcode of the outermost pickle.
     pub(super) place: u64,
+    /// The member of an archive that is scanned, and before it the members that this one is in.
+    pub(super) member: Option<Arc<str>>,
+    pub(super) unpacking: Unpacking,
 }
 
 /// What is found in a pickle and the pickles inside it, except imports.
@@ -67,6 +103,10 @@ pub(super) struct Found {
     pub(super) protocol: u8,
     pub(super) version: Option<String>,
     pub(super) fault: Option<PickleFault>,
+    /// Members of archives that were not looked at.
+    pub(super) unseen: Vec<UnseenMember>,
+    /// How many members of archives, or bytes in pickles, are pickles.
+    pub(super) pickles: u64,
     /// The scan stopped at one of its own limits.
     pub(super) limited: bool,
     /// It imports something.
@@ -81,19 +121,26 @@ impl Found {
     pub(super) fn halt(&mut self, halt: &Halt, offset: u64) {
         match *halt {
             Halt::Fault(reason) | Halt::Limit(reason) | Halt::Spent(reason) => {
-                self.fault.get_or_insert(PickleFault { offset, reason, no_memory: false });
+                self.fault.get_or_insert(PickleFault { offset, member: None, reason, no_memory: false });
             }
             // This replaces an earlier fault: with more memory, the scan might have found more.
             Halt::NoMemory => {
                 let reason = "there is not enough memory to follow it";
-                self.fault = Some(PickleFault { offset, reason, no_memory: true });
+                self.fault = Some(PickleFault { offset, member: None, reason, no_memory: true });
             }
             Halt::Unread(_) => {}
         }
         self.limited |= !matches!(halt, Halt::Fault(_));
     }
 
+    /// Whether something in an archive was not looked at, or not to its end.
+    fn is_incomplete(&self) -> bool {
+        self.limited || !self.unseen.is_empty()
+    }
+
     pub(super) fn absorb(&mut self, other: Found) {
+        self.unseen.extend(other.unseen.into_iter().take(MOST_UNSEEN.saturating_sub(self.unseen.len())));
+        self.pickles = self.pickles.saturating_add(other.pickles);
         self.protocol = self.protocol.max(other.protocol);
         self.version = self.version.take().or(other.version);
         self.fault = self.fault.take().or(other.fault);

@@ -1,6 +1,7 @@
 //! The version that PopTorch records, which a scan finds without keeping any values.
 
 use super::halt::Halt;
+use super::imports::Role;
 use super::keep::{Keep, Part};
 use super::scan::Machine;
 use super::values::{Slot, StandIn};
@@ -48,6 +49,9 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let object = self.level.stack.top()?;
         self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
         let StandIn::Object(class) = object.stand_in else { return self.check_change() };
+        if self.scan.imports.get(class).is_some_and(|class| class.role == Role::Shared) {
+            return self.import_change(class);
+        }
         let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
         if is_poptorch && self.level.depth == 0 {
             self.set_version(state.stand_in);

@@ -17,6 +17,8 @@ pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     pub(super) level: &'w mut Machine<K::Node>,
     pub(super) scan: &'w mut Scan<'k, K>,
     pub(super) found: Found,
+    /// The protocol that was stated last. Python has the names of Python 2 up to the second.
+    pub(super) protocol: u8,
     /// Where the current frame ends.
     frame_end: Option<u64>,
     /// A dictionary was changed through the memo or a duplicate, so what another stand-in of it says may be wrong.
@@ -32,7 +34,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         level: &'w mut Machine<K::Node>,
         scan: &'w mut Scan<'k, K>,
     ) -> Self {
-        Walk { input, level, scan, found: Found::default(), frame_end: None, dict_changed_again: false }
+        Walk { input, level, scan, found: Found::default(), protocol: 0, frame_end: None, dict_changed_again: false }
     }
 
     /// Walks to the stop. Returns the result of the pickle.
@@ -73,6 +75,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
                 Ok(())
             }
             Op::Protocol(protocol @ 0..=5) => {
+                self.protocol = protocol;
                 self.found.protocol = self.found.protocol.max(protocol);
                 Ok(())
             }

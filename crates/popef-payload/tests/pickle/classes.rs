@@ -13,13 +13,14 @@ fn imports_are_classed_by_what_they_can_do() {
         logging.getLogger collections.OrderedDict torch.nn.modules.conv.Conv2d torch._C._nn.gelu
         torch.nn.functional.relu torch._C.Generator torch._C._VariableFunctionsClass torch.functional.tensordot
         poptorch._impl._restoreWrapperIfNecessary poptorch.autocasting.Policy poptorch.optim.AdamW
-        numpy.random._pickle.__randomstate_ctor uuid.SafeUUID";
-    let unknown = "model.Net model.Error model.float32 model.FloatStorage builtins.print types.MappingProxyType
-        weakref.WeakKeyDictionary torch.nn.modules.linear.linear torch.nn.modules.linear.Linear-2 poptorchx.Options
-        torch._utils._flatten torch.nn.modulesx.Linear torch.floaty osx.System torch.storage.Storage2 numpy.random.seed
-        torch._utils._rebuild_a.b logging.Logger torchvision.models.resnet.ResNet torch.loader pickles.Load
-        torch.nn.modules.activation.F torch.nn.modules.rnn._VF poptorch.DataLoader poptorch._data.DataLoader poptorch._poplar_executor.PoplarExecutor functools.partial
-        torch.utils.data.dataloader.DataLoader torch.nn.functional.handle_torch_function typing.ForwardRef model.save";
+        numpy.random._pickle.__randomstate_ctor uuid.SafeUUID builtins.print types.MappingProxyType
+        weakref.WeakKeyDictionary http.HTTPStatus random.Random re._compile math.sqrt cmath.phase logging.LogRecord
+        transformers.models.bert.configuration_bert.BertConfig";
+    let unknown = "model.Net model.Error model.float32 model.FloatStorage __main__.Net poptorchx.Options osx.System
+        torchvision.models.resnet.ResNet pickles.Load poptorch.DataLoader poptorch._data.DataLoader
+        poptorch._poplar_executor.PoplarExecutor model.save sklearn.linear_model._logistic.LogisticRegression
+        transformers.models.bert.modeling_bert.BertModel transformers.models.auto.configuration_auto.AutoConfig
+        transformers.models.bert.configuration_bert.OrderedDict torchy.Net";
     let dangerous =
         "os.system posix.system nt.open os.path.join builtins.eval __builtin__.eval builtins.getattr cPickle.loads
         subprocess.Popen torch.load torch.hub.load torch.hub torch.jit._script.Script torch.serialization.load
@@ -27,7 +28,12 @@ fn imports_are_classed_by_what_they_can_do() {
         model.os model._sys model.__class__ model.eval model.Net.__globals__ model.x._load_from_bytes
         types.CodeType io.open builtins.types builtins.Errors uuid._get_command_stdout torch._C.PyTorchFileWriter
         torch.from_file _pyio.FileIO torch._C._nn._parse_to
-        numpy.random._pickle.__other";
+        numpy.random._pickle.__other __main__.os __main__.__builtins__
+        torch.nn.modules.linear.linear torch.nn.modules.linear.Linear-2 torch._utils._flatten torch.nn.modulesx.Linear
+        torch.floaty torch.storage.Storage2 numpy.random.seed torch._utils._rebuild_a.b logging.Logger torch.loader
+        torch.nn.modules.activation.F torch.nn.modules.rnn._VF functools.partial torch.nn.functional.handle_torch_function
+        torch.utils.data.dataloader.DataLoader typing.ForwardRef numpy.core._ufunc_reconstruct random._os math.a.b
+        argparse.Action random.SystemRandom re._os http.server.HTTPServer pandas.DataFrame.query tensorflow.function";
     for (class, paths) in
         [(ImportClass::Ordinary, ordinary), (ImportClass::Unknown, unknown), (ImportClass::Dangerous, dangerous)]
     {
@@ -78,10 +84,10 @@ fn getattr_is_classed_by_the_attribute_and_its_class() {
         ("torch._C\n_VariableFunctionsClass", "addmm", ImportClass::Ordinary),
         ("torch._C\n_VariableFunctionsClass", "select", ImportClass::Ordinary),
         ("torch._C\n_VariableFunctionsClass", "from_file", ImportClass::Dangerous),
-        ("collections\nOrderedDict", "copy", ImportClass::Unknown),
-        ("collections\nOrderedDict", "a.b", ImportClass::Unknown),
-        ("collections\nOrderedDict", "_private", ImportClass::Unknown),
-        ("collections\nOrderedDict", "", ImportClass::Unknown),
+        ("collections\nOrderedDict", "copy", ImportClass::Dangerous),
+        ("collections\nOrderedDict", "a.b", ImportClass::Dangerous),
+        ("collections\nOrderedDict", "_private", ImportClass::Dangerous),
+        ("collections\nOrderedDict", "", ImportClass::Dangerous),
         ("collections\nOrderedDict", "system", ImportClass::Dangerous),
         ("collections\nOrderedDict", "a.__init__", ImportClass::Dangerous),
         ("model\nNet", "forward", ImportClass::Unknown),
@@ -93,6 +99,39 @@ fn getattr_is_classed_by_the_attribute_and_its_class() {
     }
     let of_unnamed = b"cbuiltins\ngetattr\n(\x82\x01S'name'\ntR.";
     assert_eq!(class_of(of_unnamed, "(extension-1).name"), ImportClass::Dangerous);
+}
+
+/// Python has the names of Python 2 up to protocol 2, as the last opcode for it says.
+#[test]
+fn names_of_python_2_are_converted_as_python_does() {
+    let class = |mark: &[u8]| class_of(&[mark, b"ccopy_reg\n_reconstructor\n."].concat(), "copy_reg._reconstructor");
+    for old in [&b""[..], b"\x80\x00", b"\x80\x02", b"\x80\x04\x80\x02"] {
+        assert_eq!(class(old), ImportClass::Ordinary, "{}", old.escape_ascii());
+    }
+    for new in [&b"\x80\x03"[..], b"\x80\x04", b"\x80\x02\x80\x04"] {
+        assert_eq!(class(new), ImportClass::Dangerous, "{}", new.escape_ascii());
+    }
+    // The worse of two ways counts, and one pickle says nothing of the next.
+    let twice = b"\x80\x02ccopy_reg\n_reconstructor\n0\x80\x04ccopy_reg\n_reconstructor\n.";
+    assert_eq!(class_of(twice, "copy_reg._reconstructor"), ImportClass::Dangerous);
+    let behind = b"\x80\x04N.ccopy_reg\n_reconstructor\n.";
+    assert_eq!(class_of(behind, "copy_reg._reconstructor"), ImportClass::Ordinary);
+}
+
+/// A line of renamed.txt has a module and a name of Python 2, and what Python imports for them in a pickle of protocol 2.
+#[test]
+fn each_name_of_python_2_has_the_class_of_what_python_imports() {
+    let lines = std::fs::read_to_string(format!("{}/renamed.txt", super::FOLDER)).unwrap();
+    for line in lines.lines() {
+        let [old_module, old_name, module, name] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let old =
+            format!("\u{80}\u{2}c{old_module}\n{old_name}\n.").chars().map(|letter| letter as u8).collect::<Vec<_>>();
+        let new = format!("\u{80}\u{4}c{module}\n{name}\n.").chars().map(|letter| letter as u8).collect::<Vec<_>>();
+        let class = class_of(&new, &format!("{module}.{name}"));
+        assert_eq!(class_of(&old, &format!("{old_module}.{old_name}")), class, "{line}");
+        assert_ne!(class, ImportClass::Unknown, "{line}");
+    }
+    assert_eq!(lines.lines().count(), 55 + 88);
 }
 
 fn class_of_attribute(of: &str, attribute: &str) -> ImportClass {

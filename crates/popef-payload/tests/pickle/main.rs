@@ -5,7 +5,9 @@ mod common;
 #[path = "../../../popef-check/tests/costs/mod.rs"]
 mod costs;
 
+mod archives;
 mod classes;
+mod honest;
 mod in_parts;
 mod limits;
 mod nested;
@@ -48,6 +50,8 @@ fn verdict(pickle: &Pickle) -> String {
     let worst = pickle.worst().map_or(ImportClass::Ordinary, |import| import.class);
     match (worst, &pickle.fault) {
         (ImportClass::Ordinary, Some(_)) => "odd".to_owned(),
+        (ImportClass::Ordinary, None) if !pickle.unseen.is_empty() => "unseen".to_owned(),
+        (worst, None) if !pickle.unseen.is_empty() => format!("{worst}-unseen"),
         (worst, Some(_)) => format!("{worst}-odd"),
         (worst, None) => worst.to_string(),
     }

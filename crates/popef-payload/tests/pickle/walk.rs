@@ -23,13 +23,17 @@ const DANGEROUS: [(&str, Range<usize>); 5] = [
     ("extension-2.pickle", 11..14),
 ];
 
+/// An import of Python's own library in one of them. A part of its name is another name, which is denied.
+const OTHER_IMPORT: (&str, Range<usize>) = ("nested-2.pickle", 16..33);
+
 /// Each file is cut at every byte, and changed at every byte. What is dangerous before that place stays dangerous.
 #[test]
 fn bytes_behind_a_dangerous_import_cannot_hide_it() {
     for (file, opcode) in DANGEROUS {
         let bytes = fs::read(format!("{FOLDER}/{file}")).unwrap();
         for cut in (0..=bytes.len()).filter(|cut| !(opcode.start + 1..opcode.end).contains(cut)) {
-            assert_eq!(is_dangerous(&bytes[..cut]), cut >= opcode.end, "{file}, {cut} bytes");
+            let is_cut_name = file == OTHER_IMPORT.0 && OTHER_IMPORT.1.contains(&cut);
+            assert!(is_dangerous(&bytes[..cut]) == (cut >= opcode.end) || is_cut_name, "{file}, {cut} bytes");
         }
         for at in 0..bytes.len() {
             for value in (0..=255).step_by(9) {

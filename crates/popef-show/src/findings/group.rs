@@ -107,6 +107,7 @@ impl Group {
         self.report.findings.iter_mut().for_each(|finding| finding.file = place(finding.file));
         self.report.unlisted.iter_mut().for_each(|unlisted| unlisted.file = place(unlisted.file));
         self.report.skipped.iter_mut().for_each(|skipped| skipped.file = skipped.file.map(place));
+        self.report.unsafe_pickles.iter_mut().for_each(|file| *file = place(*file));
         let files = mem::take(&mut self.files).into_iter().enumerate();
         self.files = files.filter(|(file, _)| repeated.binary_search(file).is_err()).map(|(_, file)| file).collect();
     }
@@ -152,6 +153,11 @@ impl Group {
             let unopened = file.is_some_and(|file| file.size.is_none());
             format!("{path}{}", if unopened { skipped.why.clone() } else { reason(skipped) })
         })
+    }
+
+    /// Whether a file has a pickle that is not safe to unpickle.
+    pub(super) fn is_unsafe(&self, file: usize) -> bool {
+        self.report.unsafe_pickles.binary_search(&file).is_ok()
     }
 
     /// The findings in a file.
@@ -209,6 +215,8 @@ pub struct Totals {
     pub left_out: usize,
     /// What could not be looked at although it was asked for.
     pub failed: usize,
+    /// Files with a pickle that is not safe to unpickle.
+    pub unsafe_pickles: usize,
 }
 
 /// What a check comes to.
@@ -233,6 +241,7 @@ impl Totals {
         self.warnings += report.count(Severity::Warning);
         self.notes += report.count(Severity::Note);
         self.failed += failed;
+        self.unsafe_pickles += report.unsafe_pickles.len();
         self.left_out += report.skipped.len() - failed;
     }
 

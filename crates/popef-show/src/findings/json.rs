@@ -37,8 +37,10 @@ impl FindingsRenderer for Document {
         object(out, &verdict)?;
         out.put(",\"counts\":");
         object(out, &Counts::from(totals))?;
-        let files = self.groups.iter().flat_map(|group| &group.files);
-        array(out, "files", files.map(FileEntry))?;
+        if totals.unsafe_pickles > 0 {
+            out.put(",\"notSafeToUnpickle\":true");
+        }
+        array(out, "files", self.groups.iter().flat_map(files))?;
         array(out, "findings", self.groups.iter().flat_map(findings))?;
         array(out, "skipped", self.groups.iter().flat_map(skipped))?;
         array(out, "rules", rules(&self.groups).map(RuleEntry::from))?;
@@ -55,8 +57,13 @@ impl FindingsRenderer for Lines {
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
-        line(out, &Line { kind: "end", entry: End { verdict, counts: totals.into() } })
+        line(out, &Line { kind: "end", entry: End::of(totals, verdict) })
     }
+}
+
+fn files(group: &Group) -> impl Iterator<Item = FileEntry<'_>> {
+    let numbered = group.files.iter().enumerate();
+    numbered.map(|(number, file)| FileEntry { file, is_unsafe: group.is_unsafe(number) })
 }
 
 /// The rules that found something, in the order of their ids.
@@ -104,7 +111,7 @@ struct Counts {
 
 impl From<&Totals> for Counts {
     fn from(totals: &Totals) -> Self {
-        let Totals { files, errors, warnings, notes, left_out, failed } = *totals;
+        let Totals { files, errors, warnings, notes, left_out, failed, .. } = *totals;
         Counts { files, errors, warnings, notes, skipped: left_out + failed }
     }
 }
@@ -118,21 +125,38 @@ struct Line<T> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct End {
     verdict: Verdict,
     counts: Counts,
+    /// Only if it is so: a file that is not known to be unsafe may not have been looked at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    not_safe_to_unpickle: bool,
 }
 
-struct FileEntry<'a>(&'a CheckedFile);
+impl End {
+    fn of(totals: &Totals, verdict: Verdict) -> Self {
+        End { verdict, counts: totals.into(), not_safe_to_unpickle: totals.unsafe_pickles > 0 }
+    }
+}
+
+struct FileEntry<'a> {
+    file: &'a CheckedFile,
+    /// It has a pickle that is not safe to unpickle.
+    is_unsafe: bool,
+}
 
 impl Serialize for FileEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let CheckedFile { path, size, network, .. } = self.0;
+        let CheckedFile { path, size, network, .. } = self.file;
         text(&mut map, "path", &path_text(path))?;
         map.serialize_entry("size", size)?;
         if let Some(cost) = *network {
             map.serialize_entry("network", &NetworkObject(cost))?;
+        }
+        if self.is_unsafe {
+            map.serialize_entry("notSafeToUnpickle", &true)?;
         }
         map.end()
     }

@@ -58,10 +58,10 @@ impl FindingsRenderer for JUnit {
             if !cases.iter().any(Case::was_run) {
                 cases.insert(0, Case { label: "checked", what: "nothing found".to_owned(), outcome: Outcome::Clean });
             }
-            suite(out, &escape(&file.path.to_string_lossy()), &cases)?;
+            suite(out, &escape(&file.path.to_string_lossy()), group.is_unsafe(number), &cases)?;
         }
         let of_all: Vec<Case> = group.skipped_in(None).iter().map(of_skipped).collect();
-        if of_all.is_empty() { Ok(()) } else { suite(out, "all files", &of_all) }
+        if of_all.is_empty() { Ok(()) } else { suite(out, "all files", false, &of_all) }
     }
 
     fn end(&mut self, out: &mut Out, _totals: &Totals, _verdict: Verdict) -> io::Result<()> {
@@ -124,13 +124,16 @@ fn of_skipped(skipped: &Skipped) -> Case {
     Case { label: "not checked", what: escape_rest(&reason(skipped)), outcome }
 }
 
-fn suite(out: &mut Out, name: &str, cases: &[Case]) -> io::Result<()> {
+fn suite(out: &mut Out, name: &str, is_unsafe: bool, cases: &[Case]) -> io::Result<()> {
     let count = |wanted: fn(&Outcome) -> bool| cases.iter().filter(|case| wanted(&case.outcome)).count().to_string();
     attribute(out.put("  <testsuite"), "name", name);
     attribute(out, "tests", &cases.len().to_string());
     attribute(out, "failures", &count(|outcome| matches!(outcome, Outcome::Failure { .. })));
     attribute(out, "errors", &count(|outcome| matches!(outcome, Outcome::Error)));
     attribute(out, "skipped", &count(|outcome| matches!(outcome, Outcome::Skipped))).put(">").end_line()?;
+    if is_unsafe {
+        out.put("    <properties><property name=\"notSafeToUnpickle\" value=\"true\"/></properties>").end_line()?;
+    }
     let mut seen: HashMap<(&str, &str), usize> = HashMap::new();
     for case in cases {
         let nth = seen.entry((case.label, &case.what)).or_default();

@@ -30,7 +30,7 @@ impl FindingsRenderer for Sarif {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Out, _totals: &Totals, verdict: Verdict) -> io::Result<()> {
+    fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
         let rules: Vec<&'static Rule> = rules(&self.groups).collect();
         out.put(START).put("\"tool\":");
         object(out, &tool(self.tool, &rules))?;
@@ -45,6 +45,9 @@ impl FindingsRenderer for Sarif {
         out.put("]");
         let results = self.groups.iter().flat_map(|group| results(group, &rules));
         array(out, "results", results)?;
+        if totals.unsafe_pickles > 0 {
+            out.put(",\n\"properties\":{\"notSafeToUnpickle\":true}");
+        }
         out.put("}]}").end_line()
     }
 }

@@ -3,10 +3,13 @@ use crate::output::color::Kind;
 use crate::output::paragraph::Paragraph;
 use crate::output::units::counted;
 
-/// `passed: 0 errors, 0 warnings, 0 notes in 3 files`
+const UNSAFE: &str = "not safe to unpickle";
+
+/// `passed: 0 errors, 0 warnings, 0 notes in 3 files`. A file that is not safe to unpickle has not just passed.
 pub(super) fn summary(totals: &Totals, verdict: Verdict) -> Paragraph {
     let line = Paragraph::new(0).hanging(4);
     let line = match verdict {
+        Verdict::Passed if totals.unsafe_pickles > 0 => line.add(Kind::Warning, &format!("{UNSAFE}:")),
         Verdict::Passed => line.add(Kind::Name, "passed:"),
         Verdict::Failed => line.add(Kind::Error, "failed:"),
         Verdict::Incomplete => line.add(Kind::Error, "not finished:"),
@@ -18,7 +21,9 @@ pub(super) fn summary(totals: &Totals, verdict: Verdict) -> Paragraph {
         (failed, _) => format!("; {} could not be checked", counted(failed, "thing", "things")),
     };
     let files = counted(totals.files, "file", "files");
-    line.add(Kind::Plain, &format!("in {files}{rest}"))
+    let is_unsafe = verdict != Verdict::Passed && totals.unsafe_pickles > 0;
+    let unpickling = if is_unsafe { format!("; {UNSAFE}") } else { String::new() };
+    line.add(Kind::Plain, &format!("in {files}{rest}{unpickling}"))
 }
 
 fn add_counts(line: Paragraph, totals: &Totals) -> Paragraph {

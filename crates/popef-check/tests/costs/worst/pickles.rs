@@ -2,14 +2,58 @@
 
 use popef_payload::pickle::Pickle;
 
-use super::super::cost::{PICKLE, Worst};
+use super::super::cost::{ARCHIVE, PICKLE, Worst};
 
 pub(super) type Make = Box<dyn Fn(usize) -> Vec<u8>>;
 pub(super) type Inputs = Vec<(&'static str, Make)>;
 
 pub fn worst_pickles() -> Vec<Worst> {
     let worst = |(name, make)| Worst { bound: PICKLE, name, make, work: scan };
-    inputs().into_iter().map(worst).collect()
+    let of_archive = |(name, make)| Worst { bound: ARCHIVE, name, make, work: scan };
+    inputs().into_iter().map(worst).chain(archives().into_iter().map(of_archive)).collect()
+}
+
+fn archives() -> Inputs {
+    let many = |member: &'static [u8], method: u16, len: u32| -> Make {
+        Box::new(move |size| archive(&vec![(member.to_vec(), method, len); size / (member.len() + 80)]))
+    };
+    let packed = |pickle: Vec<u8>| {
+        use std::io::Write;
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(&pickle).unwrap();
+        (encoder.finish().unwrap(), 8, pickle.len() as u32)
+    };
+    let bomb = move |size: usize| archive(&[packed(repeated("N", "q\0r\x01\0\x01\0")(size.max(65_000)))]);
+    vec![
+        ("an archive of pickles", many(b"\x80\x02cm\nn\n.", 0, 9)),
+        ("an archive of empty members", many(b"", 0, 0)),
+        ("an archive of members that are no pickles", many(b"\xff", 0, 1)),
+        ("an archive of deflated pickles", many(b"\x73\xf3\xd3\x03\0", 8, 3)),
+        ("an archive of damaged members", many(b"\xff", 8, 3)),
+        ("an archive of a long deflated pickle", Box::new(bomb)),
+        (
+            "an archive of archives",
+            Box::new(|size| {
+                let inner = archive(&vec![(b"N.".to_vec(), 0, 2); 4]);
+                archive(&vec![(inner.clone(), 0, inner.len() as u32); size / (inner.len() + 80)])
+            }),
+        ),
+    ]
+}
+
+/// A zip archive of members that each are their bytes, how these are packed, and how many they unpack to.
+fn archive(members: &[(Vec<u8>, u16, u32)]) -> Vec<u8> {
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (data, method, len) in members {
+        let place = bytes.len() as u32;
+        let [packed, len] = [data.len() as u32, *len].map(u32::to_le_bytes);
+        let common = [&[20, 0, 0, 0][..], &method.to_le_bytes(), &[0; 8], &packed, &len, &[1, 0, 0, 0]].concat();
+        bytes.extend([b"PK\x03\x04", &common[..], b"a", data].concat());
+        directory.extend([b"PK\x01\x02\x14\0", &common[..], &[0; 10], &place.to_le_bytes(), b"a"].concat());
+    }
+    let count = (members.len() as u16).to_le_bytes();
+    let [start, len] = [bytes.len() as u32, directory.len() as u32].map(u32::to_le_bytes);
+    [&bytes[..], &directory, b"PK\x05\x06\0\0\0\0", &count, &count, &len, &start, b"\0\0"].concat()
 }
 
 pub(super) fn inputs() -> Inputs {

@@ -1,147 +1,33 @@
 //! The names that only build values.
 
-pub(super) const ORDINARY: &[(&str, &[&str])] = &[
-    (
-        "builtins",
-        &[
-            "set",
-            "frozenset",
-            "dict",
-            "list",
-            "tuple",
-            "int",
-            "float",
-            "complex",
-            "str",
-            "bytes",
-            "bytearray",
-            "bool",
-            "range",
-            "xrange",
-            "slice",
-            "object",
-            "Ellipsis",
-            "NotImplemented",
-            "unicode",
-            "long",
-        ],
-    ),
-    ("collections", &["OrderedDict", "defaultdict", "Counter", "deque", "ChainMap"]),
-    ("copyreg", &["_reconstructor", "__newobj__", "__newobj_ex__"]),
-    ("_codecs", &["encode"]),
-    ("datetime", &["date", "datetime", "time", "timedelta", "timezone"]),
-    ("decimal", &["Decimal"]),
-    ("fractions", &["Fraction"]),
-    ("types", &["SimpleNamespace"]),
-    ("argparse", &["Namespace"]),
-    ("uuid", &["UUID", "SafeUUID"]),
-    ("io", &["BytesIO", "StringIO"]),
-    ("_io", &["BytesIO", "StringIO"]),
-    ("array", &["array", "_array_reconstructor"]),
-    ("logging", &["getLogger"]),
-    ("pathlib", &["Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath"]),
-    (
-        "typing",
-        &["Any", "Callable", "Dict", "FrozenSet", "List", "Mapping", "Optional", "Sequence", "Set", "Tuple", "Union"],
-    ),
-    ("numpy", &["ndarray", "dtype", "bool_", "bool"]),
-    ("numpy.core.multiarray", &["_reconstruct", "scalar"]),
-    ("numpy._core.multiarray", &["_reconstruct", "scalar"]),
-    ("numpy.core.numeric", &["_frombuffer"]),
-    ("numpy._core.numeric", &["_frombuffer"]),
-    ("numpy.random._pickle", &["__bit_generator_ctor", "__generator_ctor", "__randomstate_ctor"]),
-    ("numpy.random._mt19937", &["MT19937"]),
-    ("numpy.random._pcg64", &["PCG64", "PCG64DXSM"]),
-    ("numpy.random._philox", &["Philox"]),
-    ("numpy.random._sfc64", &["SFC64"]),
-    ("numpy.random.bit_generator", &["SeedSequence", "__pyx_unpickle_SeedSequence"]),
-    ("numpy.random.mtrand", &["RandomState"]),
-    ("torch", &["Tensor", "Size", "device", "dtype", "layout", "strided", "bool"]),
-    ("torch._C", &["Generator", "_VariableFunctionsClass"]),
-    ("torch.functional", &["chain_matmul", "einsum", "tensordot"]),
-    ("torch.nn.functional", FUNCTIONAL),
-    ("torch.serialization", &["_get_layout"]),
-    ("torch._tensor", &["_rebuild_from_type_v2", "Tensor"]),
-    ("torch.nn.parameter", &["Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"]),
-    ("poptorch", &["Options"]),
-    ("poptorch._poptorch_data", &["PoptorchData"]),
-    ("poptorch._args_parser", &["ArgsParser.Args"]),
-    ("poptorch._impl", &["_restoreWrapperIfNecessary", "_pickleRestoreWrapperIfPossible"]),
-    ("poptorch.autocasting", &["Policy"]),
-];
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
-/// Functions that models keep as their activation or loss.
-const FUNCTIONAL: &[&str] = &[
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "adaptive_max_pool2d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "batch_norm",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "celu",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "cosine_similarity",
-    "cross_entropy",
-    "dropout",
-    "elu",
-    "embedding",
-    "gelu",
-    "glu",
-    "group_norm",
-    "gumbel_softmax",
-    "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "huber_loss",
-    "instance_norm",
-    "interpolate",
-    "kl_div",
-    "l1_loss",
-    "layer_norm",
-    "leaky_relu",
-    "linear",
-    "log_softmax",
-    "logsigmoid",
-    "max_pool1d",
-    "max_pool2d",
-    "mish",
-    "mse_loss",
-    "nll_loss",
-    "normalize",
-    "one_hot",
-    "pad",
-    "prelu",
-    "relu",
-    "relu6",
-    "relu_",
-    "rrelu",
-    "scaled_dot_product_attention",
-    "selu",
-    "sigmoid",
-    "silu",
-    "smooth_l1_loss",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softshrink",
-    "softsign",
-    "tanh",
-    "tanhshrink",
-    "threshold",
-    "upsample",
-];
+use super::{is_class_name, is_function_name, is_in};
+
+/// The pairs of a module and a name.
+static NAMES: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
+    let mut module = "";
+    let mut names = HashSet::new();
+    for line in include_str!("ordinary.txt").lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split_whitespace();
+        if !line.starts_with(' ') {
+            module = words.next().unwrap_or_default();
+        }
+        names.extend(words.map(|name| (module, name)));
+    }
+    names
+});
 
 /// Attributes of classes, by module and class.
-pub(super) const ORDINARY_ATTRIBUTES: &[(&str, &str, &[&str])] =
-    &[("collections", "OrderedDict", &["fromkeys"]), ("builtins", "dict", &["fromkeys"])];
+const ATTRIBUTES: &[(&str, &str, &[&str])] = &[
+    ("collections", "OrderedDict", &["fromkeys"]),
+    ("builtins", "dict", &["fromkeys"]),
+    ("uuid", "SafeUUID", &["safe", "unsafe", "unknown"]),
+];
 
 /// Packages whose classes only build values when they are loaded.
-pub(super) const OF_CLASSES: &[&str] = &[
+const OF_CLASSES: &[&str] = &[
     "poptorch.options",
     "poptorch._options_impl",
     "poptorch.enums",
@@ -150,8 +36,52 @@ pub(super) const OF_CLASSES: &[&str] = &[
     "torch.nn.parameter",
     "torch.nn.intrinsic",
     "torch.nn.quantized",
+    "torch.nn.qat",
+    "torch.nn.utils",
+    "torch.ao.nn",
     "torch.optim",
     "torch.distributions",
     "numpy.dtypes",
     "collections.abc",
 ];
+
+pub(super) fn is_ordinary(module: &str, name: &str) -> bool {
+    NAMES.contains(&(module, name))
+        || matches!(module, "torch" | "numpy") && is_number_type(name)
+        || module == "builtins" && is_exception(name)
+        || matches!(module, "math" | "cmath") && is_function_name(name)
+        || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
+        || matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")
+        || module == "torch._C._nn" && is_function_name(name)
+        || is_configuration(module) && is_class_name(name) && name.ends_with("Config")
+        || name.split('.').all(is_class_name) && OF_CLASSES.iter().any(|package| is_in(module, package))
+}
+
+pub(super) fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) -> bool {
+    // Python pickles torch's own functions as attributes of this class, and PopTorch 2.6 and 3.0 list some in their
+    // options. All of them compute on tensors, except one that maps a file.
+    (module, class) == ("torch._C", "_VariableFunctionsClass")
+        && is_function_name(attribute)
+        && attribute != "from_file"
+        || ATTRIBUTES
+            .iter()
+            .any(|(of, in_class, names)| (*of, *in_class) == (module, class) && names.contains(&attribute))
+}
+
+/// `transformers.models.bert.configuration_bert`: such a module has a class of plain values. Not those of `auto`, which
+/// import by name.
+fn is_configuration(module: &str) -> bool {
+    let model = module.strip_prefix("transformers.models.").and_then(|rest| rest.split_once('.'));
+    model.is_some_and(|(model, file)| model != "auto" && file.starts_with("configuration_") && !file.contains('.'))
+}
+
+fn is_exception(name: &str) -> bool {
+    is_class_name(name) && ["Error", "Exception", "Warning"].iter().any(|end| name.ends_with(end))
+}
+
+/// `float32`, `int64`, `bfloat16`, `qint8`, ...
+fn is_number_type(name: &str) -> bool {
+    let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let kinds = ["float", "int", "uint", "complex", "bfloat", "qint", "quint", "half", "double", "long", "short"];
+    kinds.contains(&kind)
+}
