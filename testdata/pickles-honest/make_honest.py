@@ -120,10 +120,12 @@ def of_torch():
             torch.save(value, file, _use_new_zipfile_serialization=is_zip)
             write(f"{version}-{name}.{kind}", file.getvalue())
     dump(f"{version}-plain", [model[5], torch.zeros(3), *kinds[:5]], (2, 4))
-    # The numbers behind the pickles look like an import: their count is that of 99 values, and they are line feeds.
-    file = io.BytesIO()
-    torch.save(torch.full((99,), 10, dtype=torch.uint8), file, _use_new_zipfile_serialization=False)
-    write(f"{version}-numbers.legacy", file.getvalue())
+    # The numbers behind the pickles look like an import, because their count begins with the byte of that opcode: one
+    # with lines, and one of which the first line has no end.
+    for name, numbers in ("lines", torch.full((99,), 10, dtype=torch.uint8)), ("zeros", torch.zeros(1123)):
+        file = io.BytesIO()
+        torch.save(numbers, file, _use_new_zipfile_serialization=False)
+        write(f"{version}-{name}.legacy", file.getvalue())
     # An archive that somebody has compressed again, and one in another.
     file = io.BytesIO()
     torch.save(checkpoint, file)

@@ -47,7 +47,7 @@ pub(super) fn walk_all<K: Keep>(
                 scan.keep.add(results, Part::Items, [result].into_iter())?;
             }
             // Numbers may look like imports.
-            Err(Halt::Fault(_)) if torch.is_at_numbers() && !trial.dangerous => {
+            Err(Halt::Fault(_) | Halt::Limit(_)) if torch.is_at_numbers() && !trial.dangerous => {
                 scan.imports.forget_from(imports_before);
                 scan.keep.rewind(kept_before);
                 return Ok(true);
