@@ -12,7 +12,9 @@ import xml.etree.ElementTree as ElementTree
 RESULTS = {"failure", "error", "skipped", "system-out"}
 SCHEMA = {
     "testsuites": (set(), {"name", "tests", "failures", "errors"}, {"testsuite"}),
-    "testsuite": ({"name", "tests", "failures", "errors"}, {"skipped"}, {"testcase"}),
+    "testsuite": ({"name", "tests", "failures", "errors"}, {"skipped"}, {"properties", "testcase"}),
+    "properties": (set(), set(), {"property"}),
+    "property": ({"name", "value"}, set(), set()),
     "testcase": ({"name"}, {"classname"}, RESULTS),
     "failure": (set(), {"type", "message"}, set()),
     "error": (set(), {"type", "message"}, set()),
@@ -40,7 +42,7 @@ def test_cases(document):
 
 
 def cases_of(suite):
-    cases = list(suite)
+    cases = suite.findall("testcase")
     for attribute, element in [("failures", "failure"), ("errors", "error"), ("skipped", "skipped")]:
         count = sum(case.find(element) is not None for case in cases)
         assert int(suite.get(attribute)) == count, (suite.attrib, attribute, count)

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use common::{Run, files, hold_golden, run, run_with_input, testdata, transcript};
 use popef::Writer;
 use popef::types::OpaqueInfo;
+use popef_check::Severity;
 
 fn folder() -> PathBuf {
     testdata().join("validate")
@@ -372,7 +373,9 @@ fn every_rule_is_found_and_helped() {
             args.push(&file);
         }
         let run = validate(&checks(), &args);
-        assert!(run.out.contains(&format!("  {} {}: ", rule.severity, rule.id)), "{}: {run:?}", rule.id);
+        // PopTorch loads the pickle.
+        let severity = if rule.id == "PE503" { Severity::Error } else { rule.severity };
+        assert!(run.out.contains(&format!("  {severity} {}: ", rule.id)), "{}: {run:?}", rule.id);
         assert!(run.out.contains(&format!("    To fix it: {}\n", rule.fix)), "{}: {run:?}", rule.id);
     }
     let twice = validate(&checks(), &["--each", "PE108.popef", "PE606.popef"]).out;
