@@ -203,6 +203,8 @@ mod names;
 pub mod read;
 #[doc(hidden)]
 pub mod seam;
+#[cfg(feature = "serde")]
+mod serial;
 pub mod types;
 mod wire;
 pub mod write;

@@ -1,12 +1,12 @@
 use std::io::Read;
 
 use super::blob::Blob;
-use super::compression::Compression;
 use super::data::Data;
-use super::poplar::PoplarHeader;
 use super::reader::Of;
 use super::unpack::{FirstBytes, Unpack};
 use crate::error::Error;
+use crate::types::Compression;
+use crate::types::PoplarHeader;
 use crate::types::{ExecutableInfo, Text};
 use crate::wire::Span;
 

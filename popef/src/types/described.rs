@@ -4,8 +4,7 @@
 pub(crate) mod serde_impls;
 
 use crate::error::{ErrorCode, ErrorKind};
-use crate::read::{Compression, PoplarHeader};
-use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, Text};
+use crate::types::{BlobType, Compression, FeedDataInfo, Metadata, OpaqueInfo, PoplarHeader, TensorDataInfo, Text};
 
 /// The description of a file, made without reading data. [`File::describe`](crate::File::describe) returns it.
 ///

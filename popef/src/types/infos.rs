@@ -1,8 +1,6 @@
 //! The info of each blob type, which is between header and data, as plain values.
 
 use super::tensor_info::size_in_bytes;
-#[cfg(feature = "serde")]
-use crate::types::object::object;
 use crate::types::{BlobType, Metadata, ShapeProblem, TensorInfo, Text};
 
 /// The info of an executable.
@@ -41,43 +39,6 @@ pub struct OpaqueInfo {
     pub name: Text<'static>,
     /// The name of the executable that it belongs to.
     pub executable: Text<'static>,
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(deny_unknown_fields)]
-    ExecutableInfo, [] {
-        name / name_bytes: Text<'static> = "name" / "nameBytes";
-        uncompressed_size: Option<u64> = "uncompressedSize";
-    }
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(deny_unknown_fields)]
-    TensorDataInfo, [crate::read::TensorDataRef<'_>] {
-        name / name_bytes: Text<'static> = "name" / "nameBytes";
-        tensor_info: TensorInfo = "tensorInfo";
-    }
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(deny_unknown_fields)]
-    FeedDataInfo, [crate::read::FeedDataRef<'_>] {
-        name / name_bytes: Text<'static> = "name" / "nameBytes";
-        tensor_info: TensorInfo = "tensorInfo";
-        num_tensors: u32 = "numTensors";
-    }
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(deny_unknown_fields)]
-    OpaqueInfo, [crate::read::OpaqueRef<'_>] {
-        name / name_bytes: Text<'static> = "name" / "nameBytes";
-        executable / executable_bytes: Text<'static> = "executable" / "executableBytes";
-    }
 }
 
 /// The info to be written for a blob of any type. Reading gives an [`Info`](crate::types::Info) instead.

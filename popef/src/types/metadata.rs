@@ -1,5 +1,3 @@
-#[cfg(feature = "serde")]
-use crate::types::object::object;
 use crate::types::{TensorInfo, TensorType, Text};
 
 /// Everything a runtime needs to load and run an executable.
@@ -142,58 +140,4 @@ pub struct ProgramInfo {
     pub index: u32,
     /// The program's name, for example `WeightsFromHost`.
     pub name: Text<'static>,
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(default, deny_unknown_fields)]
-    Metadata, [crate::wire::MetadataRef<'_>] {
-        replication_factor: u32 = "replicationFactor";
-        num_ipus: u32 = "numIpus";
-        num_processes: u32 = "numProcesses";
-        ipu_version: u32 = "ipuVersion";
-        is_pod: bool = "isPOD";
-        is_inference: bool = "isInference";
-        device_iterations: u32 = "deviceIterations";
-        executable / executable_bytes: Text<'static> = "executable" / "executableBytes";
-        seed_handle / seed_handle_bytes: Text<'static> = "seedHandle" / "seedHandleBytes";
-        engine_options: Vec<EngineOption> = "engineOptions";
-        device_options: Vec<EngineOption> = "deviceOptions";
-        program_flow: ProgramFlow = "programFlow";
-        programs_map: Vec<ProgramInfo> = "programsMap";
-        anchors: Vec<Anchor> = "anchors";
-    }
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(default, deny_unknown_fields)]
-    Anchor, [crate::wire::AnchorRef<'_>] {
-        name / name_bytes: Text<'static> = "name" / "nameBytes";
-        tensor_type: TensorType = "type";
-        handle / handle_bytes: Text<'static> = "handle" / "handleBytes";
-        tensor_info: TensorInfo = "tensorInfo";
-        programs: Vec<u32> = "programs";
-        is_per_replica: bool = "isPerReplica";
-        use_remote_buffers: bool = "useRemoteBuffers";
-        repeats: u32 = "repeats";
-    }
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(deny_unknown_fields)]
-    EngineOption, [crate::wire::OptionRef<'_>] {
-        name / name_bytes: Text<'static> = "name" / "nameBytes";
-        value / value_bytes: Text<'static> = "value" / "valueBytes";
-    }
-}
-
-#[cfg(feature = "serde")]
-object! {
-    #[serde(deny_unknown_fields)]
-    ProgramInfo, [crate::wire::ProgramRef<'_>] {
-        index: u32 = "index";
-        name / name_bytes: Text<'static> = "name" / "nameBytes";
-    }
 }

@@ -4,6 +4,7 @@
 //! and a [`DataType`]. Every name in a file is a [`Text`]. [`FileInfo`] and [`BlobInfo`] describe whole files and
 //! blobs.
 
+mod compression;
 mod data_type;
 pub(crate) mod described;
 mod element_sources;
@@ -14,11 +15,13 @@ mod metadata;
 mod numbered;
 #[cfg(feature = "serde")]
 pub(crate) mod object;
+mod poplar;
 mod problem;
 mod redact;
 pub(crate) mod tensor_info;
 mod text;
 
+pub use compression::Compression;
 pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
 pub use described::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
@@ -31,6 +34,7 @@ pub use float8::{F8143, F8152};
 pub use infos::{ExecutableInfo, FeedDataInfo, InfoRef, OpaqueInfo, TensorDataInfo};
 pub use metadata::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo};
 pub use numbered::{BlobType, TensorType};
+pub use poplar::PoplarHeader;
 pub(crate) use problem::ShapeProblem;
 pub use redact::{redact, redact_word};
 pub use tensor_info::TensorInfo;

@@ -12,11 +12,11 @@ use std::io::{self, Read};
 use flate2::bufread::{GzDecoder, ZlibDecoder};
 
 use super::at::At;
-use super::compression::Compression;
 use super::input::Input;
 use super::reader::{DataReader, Of};
 use crate::error::{Error, SystemProblem};
 use crate::limits::Limits;
+use crate::types::Compression;
 use decoder::Decoder;
 use fault::{Fault, TOO_EARLY};
 pub(super) use problem::FirstBytes;

@@ -6,9 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{BlobFields, BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
 use crate::error::Error;
-use crate::read::{Compression, PoplarHeader};
 use crate::types::object::{Hex, put_text, take_text};
-use crate::types::{BlobType, FeedDataInfo, Metadata, OpaqueInfo, TensorDataInfo, Text};
+use crate::types::{BlobType, Compression, FeedDataInfo, Metadata, OpaqueInfo, PoplarHeader, TensorDataInfo, Text};
 
 /// Serialises an optional field. Human-readable formats leave `None` out; binary formats keep it.
 macro_rules! optional {

@@ -21,14 +21,14 @@ impl Compression {
     pub(crate) const MARK: usize = 4;
 
     /// How many leading skippable frames are skipped in the search for the format.
-    pub(super) const MOST_SKIPPED: usize = 8;
+    pub(crate) const MOST_SKIPPED: usize = 8;
 
     /// The length of a skippable frame's header: a magic number and a length.
-    pub(super) const SKIPPABLE_HEADER: usize = 8;
+    pub(crate) const SKIPPABLE_HEADER: usize = 8;
 
     /// The length of the skippable frame at the start of the data, if there is one. zstd and LZ4 have such frames,
     /// whose content is not for the decoder.
-    pub(super) fn skippable_frame(data: &[u8]) -> Option<u64> {
+    pub(crate) fn skippable_frame(data: &[u8]) -> Option<u64> {
         let (header, _) = data.split_first_chunk::<{ Self::SKIPPABLE_HEADER }>()?;
         let [.., a, b, c, d] = *header;
         Self::may_skip(data).then(|| u64::from(u32::from_le_bytes([a, b, c, d])).saturating_add(8))
@@ -45,7 +45,7 @@ impl Compression {
     }
 
     /// The usual name of the format, for messages.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Compression::Lz4 => "LZ4",
             other => other.as_str(),
