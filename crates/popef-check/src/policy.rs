@@ -138,13 +138,14 @@ mod serde_impls {
                 Text(String),
             }
             let wrong = || D::Error::custom("a dimension is a number that is not negative, or \"?\" for any");
-            let extent = match deserializer.is_human_readable() {
-                true => match Written::deserialize(deserializer).map_err(|_| wrong())? {
+            let extent = if deserializer.is_human_readable() {
+                match Written::deserialize(deserializer).map_err(|_| wrong())? {
                     Written::Number(extent) => Some(extent),
                     Written::Text(text) if text == "?" => None,
                     Written::Text(_) => return Err(wrong()),
-                },
-                false => Option::deserialize(deserializer)?,
+                }
+            } else {
+                Option::deserialize(deserializer)?
             };
             match extent {
                 None => Ok(Extent::Any),

@@ -11,10 +11,7 @@ use crate::open::is_stdin;
 /// The paths in a list: one per line, or with NUL between them as `find -print0` writes them. `-` reads the list from
 /// standard input. A file that is plainly something else, such as a PopEF file, is an error.
 pub fn listed(list: &Path) -> io::Result<Vec<PathBuf>> {
-    match is_stdin(list) {
-        true => paths(io::stdin().lock()),
-        false => paths(fs::File::open(list)?),
-    }
+    if is_stdin(list) { paths(io::stdin().lock()) } else { paths(fs::File::open(list)?) }
 }
 
 fn paths(mut list: impl Read) -> io::Result<Vec<PathBuf>> {

@@ -70,10 +70,7 @@ pub fn open(path: &Path, data: StreamData) -> Opened {
     if crate::is_elsewhere(path) {
         return open_elsewhere(path, data);
     }
-    let (file, foreign) = match is_stdin(path) {
-        true => open_stdin(data),
-        false => open_path(path, data),
-    };
+    let (file, foreign) = if is_stdin(path) { open_stdin(data) } else { open_path(path, data) };
     Opened { foreign, ..Opened::of(path.to_owned(), file) }
 }
 

@@ -44,9 +44,10 @@ pub(crate) fn check_target_folder(path: &Path) -> Result<(), Error> {
 /// Fails if a path is that of a link.
 pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
     // With a slash at its end, a path is that of what a link leads to.
-    match path.components().collect::<PathBuf>().is_symlink() {
-        true => Err(Error::new(Code::InTheWay, "it is a link, and nothing is written through links").in_file(path)),
-        false => Ok(()),
+    if path.components().collect::<PathBuf>().is_symlink() {
+        Err(Error::new(Code::InTheWay, "it is a link, and nothing is written through links").in_file(path))
+    } else {
+        Ok(())
     }
 }
 

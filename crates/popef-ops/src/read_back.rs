@@ -241,8 +241,5 @@ impl Progress for Counted<'_> {
 /// Fails if another executable does not unpack to the same bytes.
 pub(crate) fn same_unpacked(old: &Blob<'_>, new: &Blob<'_>, progress: &dyn Progress) -> Result<(), Error> {
     let (Some(one), Some(other)) = (old.as_executable(), new.as_executable()) else { return Err(wrong(old)) };
-    match same_bytes(&mut one.unpack()?, &mut other.unpack()?, progress)? {
-        true => Ok(()),
-        false => Err(wrong(old)),
-    }
+    if same_bytes(&mut one.unpack()?, &mut other.unpack()?, progress)? { Ok(()) } else { Err(wrong(old)) }
 }

@@ -28,10 +28,9 @@ pub(crate) fn of<'py>(
         Some(flat) => flat.call_method1("view", (dtype,))?.call_method1("reshape", (shape,)),
         None => py.import("numpy")?.call_method1("empty", (shape, dtype)),
     };
-    array.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
-        true => no_array(py, blob, tensors, error),
-        false => error,
-    })
+    array.map_err(
+        |error| if error.is_instance_of::<PyValueError>(py) { no_array(py, blob, tensors, error) } else { error },
+    )
 }
 
 /// The error of a shape that NumPy does not take, such as one of more than 64 dimensions.

@@ -46,9 +46,10 @@ impl<'py> Elements<'py> {
 
 /// The array of an object without a buffer. `None` if it has none.
 pub(crate) fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
-        true => given.py().import("numpy")?.call_method1("asarray", (given,)).map(Some),
-        false => Ok(None),
+    if given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
+        given.py().import("numpy")?.call_method1("asarray", (given,)).map(Some)
+    } else {
+        Ok(None)
     }
 }
 

@@ -53,8 +53,9 @@ pub(crate) fn argument<T: Whole>(name: &str, given: &Bound<'_, PyAny>) -> PyResu
 /// Puts the name of an argument or a field in front of what is wrong with its value.
 pub(crate) fn named(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let class = error.get_type(py);
-    match class.is(py.get_type::<PyValueError>()) || class.is(py.get_type::<PyTypeError>()) {
-        true => PyErr::from_type(class, format!("{name}: {}", error.value(py))),
-        false => error,
+    if class.is(py.get_type::<PyValueError>()) || class.is(py.get_type::<PyTypeError>()) {
+        PyErr::from_type(class, format!("{name}: {}", error.value(py)))
+    } else {
+        error
     }
 }

@@ -74,9 +74,10 @@ impl Wanted {
             let count = |shape: &[i64]| shape.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent));
             wanted.len() == found.len() && wanted != found && count(&wanted) == count(&found)
         };
-        match [one, &all].into_iter().any(|wanted| is_transposed(wanted)) {
-            true => Err(PyValueError::new_err(format!("{} has the shape {all:?}, the array {found:?}", self.named()))),
-            false => Ok(()),
+        if [one, &all].into_iter().any(|wanted| is_transposed(wanted)) {
+            Err(PyValueError::new_err(format!("{} has the shape {all:?}, the array {found:?}", self.named())))
+        } else {
+            Ok(())
         }
     }
 

@@ -165,9 +165,12 @@ impl Writer {
     fn create_executable(&self, name: &Bound<'_, PyAny>, compress: bool) -> PyResult<BlobWriter> {
         let py = name.py();
         let name = text::extract(name)?;
-        self.open(py, |writer| match compress {
-            true => OpenBlob::packed(writer, name),
-            false => OpenBlob::plain(writer, |writer| writer.executable(name)),
+        self.open(py, |writer| {
+            if compress {
+                OpenBlob::packed(writer, name)
+            } else {
+                OpenBlob::plain(writer, |writer| writer.executable(name))
+            }
         })
     }
 

@@ -115,9 +115,8 @@ impl Remote {
                 Failure::Stopped => of_task.error(Code::Stopped, ""),
                 Failure::Store(error) => refused(&of_task, &replace, &error, &trace),
             });
-            let done = done.map_err(|error| match are_left.load(Ordering::Relaxed) {
-                true => error.leaving(parts_left(kind, &of_bucket)),
-                false => error,
+            let done = done.map_err(|error| {
+                if are_left.load(Ordering::Relaxed) { error.leaving(parts_left(kind, &of_bucket)) } else { error }
             });
             let _ = answer.send(done);
         });

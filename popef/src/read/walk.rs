@@ -119,10 +119,9 @@ fn read_head(place: Place, from: &mut impl Fetch, limits: &Limits, keep: &mut im
         }
         match Head::parse(bytes, room, limits) {
             Ok(head) => {
-                let kept = keep.keep(&head, head.of_blob(bytes)).and_then(|is_kept| match is_kept {
-                    true => Ok(()),
-                    false => own(place, &head, from, keep),
-                });
+                let kept = keep
+                    .keep(&head, head.of_blob(bytes))
+                    .and_then(|is_kept| if is_kept { Ok(()) } else { own(place, &head, from, keep) });
                 kept.map_err(|problem| fault(problem, 0))?;
                 return reached(place, head, from).map(|head| Step::Blob(place, head));
             }

@@ -108,9 +108,10 @@ where
     T: std::str::FromStr<Err = crate::names::UnknownName>,
     D: serde::Deserializer<'de>,
 {
-    match deserializer.is_human_readable() {
-        true => deserializer.deserialize_any(NameOrNumber { what, from_number }),
-        false => serde::Deserialize::deserialize(deserializer).map(from_number),
+    if deserializer.is_human_readable() {
+        deserializer.deserialize_any(NameOrNumber { what, from_number })
+    } else {
+        serde::Deserialize::deserialize(deserializer).map(from_number)
     }
 }
 

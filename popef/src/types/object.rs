@@ -118,9 +118,10 @@ pub fn put_text<O: SerializeStruct>(
 pub fn take_text<E: serde::de::Error>(text: Text<'static>, bytes: Option<Hex>, key: &str) -> Result<Text<'static>, E> {
     let Some(Hex(bytes)) = bytes else { return Ok(text) };
     let whole = Text::from(bytes);
-    match text == *whole.to_string_lossy() {
-        true => Ok(whole),
-        false => Err(E::custom(format_args!("{key} is another text than {key}Bytes"))),
+    if text == *whole.to_string_lossy() {
+        Ok(whole)
+    } else {
+        Err(E::custom(format_args!("{key} is another text than {key}Bytes")))
     }
 }
 

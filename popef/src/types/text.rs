@@ -216,9 +216,10 @@ mod serde {
                 }
             }
 
-            match deserializer.is_human_readable() {
-                true => deserializer.deserialize_any(TextVisitor),
-                false => deserializer.deserialize_byte_buf(TextVisitor),
+            if deserializer.is_human_readable() {
+                deserializer.deserialize_any(TextVisitor)
+            } else {
+                deserializer.deserialize_byte_buf(TextVisitor)
             }
         }
     }

@@ -126,9 +126,10 @@ impl CreateOptions {
 
     /// The path at which a file is written, and what is there.
     fn find(&self, storage: &dyn Storage, path: &Path) -> Result<(PathBuf, Option<Found>), Problem> {
-        let found = match self.follow_links {
-            true => resolve(storage, path),
-            false => uninterrupted(|| storage.look(path)).map(|found| (path.to_owned(), found)),
+        let found = if self.follow_links {
+            resolve(storage, path)
+        } else {
+            uninterrupted(|| storage.look(path)).map(|found| (path.to_owned(), found))
         };
         let (target, found) = found.map_err(failed("look at what is there"))?;
         match found {
@@ -521,10 +522,7 @@ impl Sink for NewFile {
         self.out.flush().map_err(failed("write"))?;
         let look = failed("open its temporary file");
         let file = uninterrupted(|| fs::File::open(&self.temporary)).map_err(&look)?;
-        match self.out.handle().is_file(&file) {
-            true => Ok(Some(file)),
-            false => Err(WriteProblem::TemporaryGone.into()),
-        }
+        if self.out.handle().is_file(&file) { Ok(Some(file)) } else { Err(WriteProblem::TemporaryGone.into()) }
     }
 
     fn path(&self) -> Option<&Path> {

@@ -286,9 +286,10 @@ fn weights_without_data(set: &Set, model: &Model, out: &mut Findings<'_>, beside
     if has_others == beside_others {
         out.add(Spot::model(model), missing().map(|anchor| anchor.name.by_ref()), || {
             let names = list(missing().map(|anchor| &anchor.name), number);
-            match beside_others {
-                true => format!("the files have data for other weights, but not for {names}"),
-                false => format!("the files have no data for {}: {names}", count(number, "weight")),
+            if beside_others {
+                format!("the files have data for other weights, but not for {names}")
+            } else {
+                format!("the files have no data for {}: {names}", count(number, "weight"))
             }
         });
     }

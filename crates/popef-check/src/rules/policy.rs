@@ -234,12 +234,11 @@ fn stated(
         if found != demanded {
             out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.executable()], || {
                 let demanded = quote(&demanded.into());
-                match found.is_empty() {
-                    true => format!("TensorFlow's blob does not state {what}, the policy requires {demanded}"),
-                    false => {
-                        let found = quote(&found.as_str().into());
-                        format!("TensorFlow's blob states {what} {found}, the policy requires {demanded}")
-                    }
+                if found.is_empty() {
+                    format!("TensorFlow's blob does not state {what}, the policy requires {demanded}")
+                } else {
+                    let found = quote(&found.as_str().into());
+                    format!("TensorFlow's blob states {what} {found}, the policy requires {demanded}")
                 }
             });
         }

@@ -247,9 +247,10 @@ fn poplar_header(blob: &Blob<'_>) -> Option<popef::read::PoplarHeader> {
 /// The fields of the info messages that differ.
 fn changes<'f>(a: &Blob<'f>, b: &Blob<'f>, exact: bool) -> Result<Vec<FieldDiff>, Error> {
     if let (Some(of_a), Some(of_b)) = (a.as_metadata(), b.as_metadata()) {
-        return match is_same(a.info_bytes(), b.info_bytes())? {
-            true => Ok(Vec::new()),
-            false => Ok(metadata::changes(&of_a.read()?, &of_b.read()?, exact)),
+        return if is_same(a.info_bytes(), b.info_bytes())? {
+            Ok(Vec::new())
+        } else {
+            Ok(metadata::changes(&of_a.read()?, &of_b.read()?, exact))
         };
     }
     let tensors = |data: DataBlob<'f>| (data.data_type(), data.shape(), data.num_tensors());

@@ -32,9 +32,10 @@ pub(super) fn array(file: &Place) -> Result<Array, Error> {
     let header = Header::read(&mut file.reader()?)?;
     let data = header.data_of(file.len())?;
     let place = file.part(header.len, data).ok_or_else(|| bad("the file is cut off"))?;
-    let stored = match header.layout.is_plain(&header.info) {
-        true => Stored::Plain(place),
-        false => Stored::Ordered { place, layout: header.layout },
+    let stored = if header.layout.is_plain(&header.info) {
+        Stored::Plain(place)
+    } else {
+        Stored::Ordered { place, layout: header.layout }
     };
     let name = file.path().file_stem().unwrap_or_default();
     Ok(Array { name: Text::from(name.as_encoded_bytes()).into_owned(), info: header.info, stored })
@@ -75,9 +76,10 @@ impl Header {
     pub(super) fn data_of(&self, len: u64) -> Result<u64, Error> {
         let needed = self.info.size_in_bytes().map_err(|error| bad(error.to_string()))?;
         let found = len.saturating_sub(self.len);
-        match needed == found {
-            true => Ok(needed),
-            false => Err(bad(format!("the header needs {needed} bytes of data, and the file has {found}"))),
+        if needed == found {
+            Ok(needed)
+        } else {
+            Err(bad(format!("the header needs {needed} bytes of data, and the file has {found}")))
         }
     }
 
@@ -177,9 +179,10 @@ impl<'a> Literal<'a> {
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), Error> {
-        match self.take(byte) {
-            true => Ok(()),
-            false => Err(bad(format!("the header is no dict as numpy writes it: {} is missing", char::from(byte)))),
+        if self.take(byte) {
+            Ok(())
+        } else {
+            Err(bad(format!("the header is no dict as numpy writes it: {} is missing", char::from(byte))))
         }
     }
 

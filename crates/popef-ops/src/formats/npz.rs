@@ -158,10 +158,7 @@ fn large_end(file: &Place, end: u64) -> Result<Option<(u64, u64, u64)>, Error> {
 fn check_apart(mut places: Vec<(u64, u64)>) -> Result<(), Error> {
     places.sort_unstable();
     let overlap = |pair: &[(u64, u64)]| matches!(pair, [(start, len), (next, _)] if start.saturating_add(*len) > *next);
-    match places.windows(2).any(overlap) {
-        true => Err(bad("two entries of the archive share bytes")),
-        false => Ok(()),
-    }
+    if places.windows(2).any(overlap) { Err(bad("two entries of the archive share bytes")) } else { Ok(()) }
 }
 
 /// What the directory says of an entry.
@@ -270,10 +267,7 @@ impl Entry {
     /// The bytes that it unpacks to, of which the checksum is not checked.
     fn bytes(&self) -> Result<Box<dyn Read + Send>, Error> {
         let stored = self.place.reader()?;
-        Ok(match self.is_deflated {
-            true => Box::new(DeflateDecoder::new(stored).take(self.len)),
-            false => Box::new(stored),
-        })
+        Ok(if self.is_deflated { Box::new(DeflateDecoder::new(stored).take(self.len)) } else { Box::new(stored) })
     }
 
     fn reader(&self) -> Result<Checked, Error> {

@@ -37,9 +37,10 @@ impl Layout {
         info: &TensorInfo,
     ) -> Result<Box<dyn Read + Send>, Error> {
         let size = usize::try_from(info.data_type.size().unwrap_or(1)).unwrap_or(1);
-        let data: Box<dyn Read + Send> = match self.big_endian && size > 1 {
-            true => Box::new(Swapped { data, size, piece: Vec::new(), at: 0 }),
-            false => Box::new(data),
+        let data: Box<dyn Read + Send> = if self.big_endian && size > 1 {
+            Box::new(Swapped { data, size, piece: Vec::new(), at: 0 })
+        } else {
+            Box::new(data)
         };
         if !self.is_transposed(info) {
             return Ok(data);

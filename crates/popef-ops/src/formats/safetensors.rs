@@ -210,9 +210,10 @@ impl<'de> Deserialize<'de> for Texts {
                 }
                 texts.sort_unstable();
                 let is_again = |pair: &[(String, String)]| matches!(pair, [one, other] if one.0 == other.0);
-                match texts.windows(2).any(is_again) {
-                    true => Err(A::Error::custom("__metadata__ has a key twice")),
-                    false => Ok(Texts(texts)),
+                if texts.windows(2).any(is_again) {
+                    Err(A::Error::custom("__metadata__ has a key twice"))
+                } else {
+                    Ok(Texts(texts))
                 }
             }
         }

@@ -132,14 +132,16 @@ pub fn hash(
         }
         each(BlobHash::new(&blob, digests))
     };
-    let whole = match options.whole {
-        true => whole::with_blobs(file, options, progress, &mut take)?,
-        false => blobs_of(file, options, progress, &mut take).map(|()| Digests::default())?,
+    let whole = if options.whole {
+        whole::with_blobs(file, options, progress, &mut take)?
+    } else {
+        blobs_of(file, options, progress, &mut take).map(|()| Digests::default())?
     };
     let prefix_len = file.prefix().len();
-    let content = match options.content {
-        true => contents.finish(file, options.algorithms, (prefix_len, prefix)),
-        false => Digests::default(),
+    let content = if options.content {
+        contents.finish(file, options.algorithms, (prefix_len, prefix))
+    } else {
+        Digests::default()
     };
     let prefix = (prefix_len > 0).then_some(PrefixHash { size: prefix_len, data: prefix });
     let complete = blobs == u64::try_from(file.len()).unwrap_or(u64::MAX);

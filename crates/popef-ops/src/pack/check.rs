@@ -197,11 +197,10 @@ pub(super) fn is_whole(written: &File, seal: &Seal) -> Result<(), Error> {
         found.add_blob(blob.blob_type(), &name_of(&blob), &blob.version(), &head);
         found.add_number(blob.size());
     }
-    match found == *seal {
-        true => Ok(()),
-        false => {
-            Err(Error::new(Code::NotVerified, "the new file does not read back as it was written; it was discarded"))
-        }
+    if found == *seal {
+        Ok(())
+    } else {
+        Err(Error::new(Code::NotVerified, "the new file does not read back as it was written; it was discarded"))
     }
 }
 

@@ -214,10 +214,7 @@ fn write(
         progress.expect(blob.size());
         return Ok(row(output.copy(blob)?.size, State::WouldGrow));
     }
-    let written = match is_small || is_trial {
-        true => output.copy(blob)?,
-        false => output.refilled(blob, &mut part.reader()?)?,
-    };
+    let written = if is_small || is_trial { output.copy(blob)? } else { output.refilled(blob, &mut part.reader()?)? };
     Ok(row(written.size, part.state))
 }
 

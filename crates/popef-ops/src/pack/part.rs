@@ -143,9 +143,10 @@ impl Part {
     pub(super) fn read(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
         self.reader()?.read_to_end(&mut bytes).map_err(|error| Error::io("read the data", error))?;
-        match len_of(&bytes) == self.len() {
-            true => Ok(bytes),
-            false => Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.from)),
+        if len_of(&bytes) == self.len() {
+            Ok(bytes)
+        } else {
+            Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.from))
         }
     }
 

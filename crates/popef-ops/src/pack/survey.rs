@@ -165,14 +165,13 @@ fn check_prefix(prefix: &Place, first: Option<(Arc<Vec<u8>>, u64)>) -> Result<()
     let pieces = [Piece::Place(prefix.clone()), Piece::bytes(head), Piece::Zeros(len)];
     pieces.into_iter().try_for_each(|piece| file.push(piece)).ok_or_else(too_large)?;
     let opened = file.open_with(OpenOptions::new().after_pickle(true));
-    match opened.is_ok_and(|file| file.prefix().len() == prefix.len() && file.len() == blobs) {
-        true => Ok(()),
-        false => {
-            let message = format!(
-                "no reader would skip these bytes: only a pickle can come before the first blob; see prefix in {INDEX}"
-            );
-            Err(Error::new(Code::BadIndex, message).in_file(prefix.path()))
-        }
+    if opened.is_ok_and(|file| file.prefix().len() == prefix.len() && file.len() == blobs) {
+        Ok(())
+    } else {
+        let message = format!(
+            "no reader would skip these bytes: only a pickle can come before the first blob; see prefix in {INDEX}"
+        );
+        Err(Error::new(Code::BadIndex, message).in_file(prefix.path()))
     }
 }
 

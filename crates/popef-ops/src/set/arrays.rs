@@ -231,9 +231,10 @@ impl Arrays {
             self.add_unless(&mut file, number, &used)?;
             self.keep(file, number)?;
         }
-        match self.arrays.len() > before {
-            true => Ok(()),
-            false => Err(Error::new(Code::NoSuchName, "the folder has no arrays").in_file(folder)),
+        if self.arrays.len() > before {
+            Ok(())
+        } else {
+            Err(Error::new(Code::NoSuchName, "the folder has no arrays").in_file(folder))
         }
     }
 

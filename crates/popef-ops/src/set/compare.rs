@@ -119,9 +119,10 @@ fn values(path: &str, old: &Value, new: &Value, changes: &mut Vec<FieldChange>) 
             for key in keys.filter(|key| *key != "sizeInBytes") {
                 let of = |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
                 let path = format!("{path}{key}");
-                match before.get(key).is_some_and(Value::is_object) {
-                    true => values(&format!("{path}."), &of(before), &of(after), changes),
-                    false => values(&path, &of(before), &of(after), changes),
+                if before.get(key).is_some_and(Value::is_object) {
+                    values(&format!("{path}."), &of(before), &of(after), changes)
+                } else {
+                    values(&path, &of(before), &of(after), changes)
                 }
             }
         }

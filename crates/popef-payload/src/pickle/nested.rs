@@ -135,9 +135,10 @@ pub(super) fn look_into<K: Keep>(
         return if attempt.is_marked || is_zip { Err(too_deep) } else { Ok(Inside::NOTHING) };
     }
     let mut inner = Found::default();
-    let inside = match is_zip {
-        true => look_into_zip(input, holder.inner(), scan, &mut inner)?,
-        false => try_pickles(attempt, input, holder.inner(), scan, &mut inner, None)?,
+    let inside = if is_zip {
+        look_into_zip(input, holder.inner(), scan, &mut inner)?
+    } else {
+        try_pickles(attempt, input, holder.inner(), scan, &mut inner, None)?
     };
     inner.version = None;
     found.absorb(inner);

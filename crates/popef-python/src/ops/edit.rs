@@ -123,10 +123,7 @@ pub(crate) fn set<'py>(
     }
     operate::<_, BlobChange>(py, progress, &select, Some("blobs"), |watch, each| {
         let plan = Plan::of(&file, &changes, &|blob| select.takes(blob), watch)?;
-        let done = match plan.is_empty() && only_changes {
-            true => None,
-            false => Some(plan.write(to.target(), strict, watch)?),
-        };
+        let done = if plan.is_empty() && only_changes { None } else { Some(plan.write(to.target(), strict, watch)?) };
         plan.changes().try_for_each(each)?;
         let written = done.is_some() && !dry_run;
         let Outcome { size, new_findings } = done.unwrap_or(Outcome { size: file.size(), new_findings: None });

@@ -153,10 +153,7 @@ fn several(given: &Bound<'_, PyAny>) -> PyResult<Vec<popef::File>> {
         return Err(needed());
     }
     let files = given.try_iter().map_err(|_| needed())?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
-    match files.is_empty() {
-        true => Err(PyValueError::new_err("there are no files to merge")),
-        false => Ok(files),
-    }
+    if files.is_empty() { Err(PyValueError::new_err("there are no files to merge")) } else { Ok(files) }
 }
 
 /// Splits a file into several in a folder, as `popef split` does.

@@ -58,17 +58,19 @@ pub(crate) fn variant<S: Serializer>(
     (index, name): (u32, &'static str),
     info: &(impl Serialize + ?Sized),
 ) -> Result<S::Ok, S::Error> {
-    match serializer.is_human_readable() {
-        true => info.serialize(serializer),
-        false => serializer.serialize_newtype_variant("Info", index, name, info),
+    if serializer.is_human_readable() {
+        info.serialize(serializer)
+    } else {
+        serializer.serialize_newtype_variant("Info", index, name, info)
     }
 }
 
 /// Serialises the missing info of a blob of unknown type.
 pub(crate) fn unknown<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
-    match serializer.is_human_readable() {
-        true => serializer.serialize_struct("Unknown", 0)?.end(),
-        false => serializer.serialize_unit_variant("Info", 6, "Unknown"),
+    if serializer.is_human_readable() {
+        serializer.serialize_struct("Unknown", 0)?.end()
+    } else {
+        serializer.serialize_unit_variant("Info", 6, "Unknown")
     }
 }
 
