@@ -1,15 +1,15 @@
-//! What README shows is what the tool prints.
+//! What README.md and docs/DUMP.md show is what the tool prints.
 
 mod common;
 
 use std::path::Path;
 
 #[test]
-fn the_outputs_in_readme_are_real() {
+fn the_outputs_in_the_documents_are_real() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let documents = ["README.md", "docs/DUMP.md"].map(|path| std::fs::read_to_string(root.join(path)).unwrap());
     let mut shown = 0;
-    for block in readme.split("```text\n$ popef-dump ").skip(1) {
+    for block in documents.iter().flat_map(|text| text.split("```text\n$ popef-dump ").skip(1)) {
         let (block, _) = block.split_once("```").expect("the block ends");
         let (arguments, expected) = block.split_once('\n').expect("there is output");
         let arguments: Vec<&str> = arguments.split_whitespace().collect();

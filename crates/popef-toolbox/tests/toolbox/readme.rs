@@ -56,6 +56,10 @@ fn the_commands_of_popef_in_readme_work_as_they_are_typed() {
     large.write_executable("model", &crate::tiles::archive(8, 9, b".rodata")[..]).unwrap();
     large.finish().unwrap();
 
+    for part in ["graph", "execution"] {
+        fs::copy(testdata().join(format!("profile/tiny.{part}.json")), place.path(format!("{part}.json"))).unwrap();
+    }
+
     let tools = Path::new(env!("CARGO_BIN_EXE_popef")).parent().unwrap().to_owned();
     let path = join_paths([tools].into_iter().chain(split_paths(&var_os("PATH").unwrap()))).unwrap();
     let readme = readme();
