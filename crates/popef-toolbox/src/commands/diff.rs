@@ -9,12 +9,13 @@ use popef::{Blob, File};
 use popef_open::begin;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
 use popef_ops::{Code, Error, FilePath};
+use popef_show::{LongObject, Network};
 use serde::Serialize;
 
 use super::Command;
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
+use crate::common::format::{Format, FormatArgs, NETWORK, json_line};
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
 use crate::common::values::{path, tolerance};
@@ -111,7 +112,7 @@ impl Args {
                 let [a, b] = &files;
                 let mut document = LongObject::begin(&mut out, &Head { schema_version: 1, a, b }, "blobs").map_err(unwritten)?;
                 let summary = run(&mut |blob| document.element(&mut out, &blob).map_err(unwritten))?;
-                document.end(&mut out, &Tail { summary: &summary, network: Network::now() }).map_err(unwritten)?;
+                document.end(&mut out, &Tail { summary: &summary, network: NETWORK }).map_err(unwritten)?;
                 summary
             }
             Format::Ndjson => {

@@ -12,13 +12,13 @@ use popef_ops::hash::{
     Algorithms, BlobHash, Digests, FileHash, HashOptions, ManifestLine, PrefixHash, hash, hash_bytes, hash_path, sums_line,
 };
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
-use popef_show::{Kind, Out, counted, escape, escape_rest, size};
+use popef_show::{Kind, LongObject, Out, counted, escape, escape_rest, size};
 use serde::Serialize;
 
 use super::Command;
 use crate::common::end::{FAILED, unwritten};
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
+use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::{Inputs, open_whole};
 use crate::common::tool::{Tool, Watch, described};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::TypedValueParser;
 use popef_ops::{Error, Keep, LeftOut, Listed, MergeOptions, Merged, MergedInput, merge};
-use popef_show::{Kind, Out, counted, size};
+use popef_show::{Column, Kind, Out, Table, counted, size};
 
 use super::Command;
 use crate::common::end::unwritten;
@@ -14,7 +14,6 @@ use crate::common::filter::{Filter, type_name};
 use crate::common::format::FormatArgs;
 use crate::common::input::{Inputs, open_all};
 use crate::common::output::OutputArgs;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::named;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, TargetFolder, split};
-use popef_show::{Kind, Out, counted, size};
+use popef_show::{Column, Kind, Out, Table, counted, size};
 use poplar_inspect::profile::parse_bytes;
 
 use super::Command;
@@ -15,7 +15,6 @@ use crate::common::end::unwritten;
 use crate::common::filter::{Filter, type_name};
 use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 

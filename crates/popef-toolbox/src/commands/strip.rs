@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
 use popef_ops::{Broken, Code, Error, StripOptions, Stripped, strip};
-use popef_show::{Glob, Kind, Out, counted, size};
+use popef_show::{Column, Glob, Kind, Out, Table, counted, size};
 
 use super::Command;
 use crate::common::end::unwritten;
@@ -15,7 +15,6 @@ use crate::common::filter::{name_of, type_name, type_named};
 use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
 

@@ -13,14 +13,14 @@ use popef_ops::hash::{
     Algorithms, BlobVerdict, Manifest, ManifestEntry, SelectNamed, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
 };
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
-use popef_show::{Kind, Out, counted};
+use popef_show::{Kind, LongObject, Out, counted};
 use serde::Serialize;
 
 use super::Command;
 use super::hash::{one_algorithm, whole_digests};
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
+use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::open_whole;
 use crate::common::tool::{Tool, Watch, described};

@@ -2,13 +2,12 @@
 
 use std::io;
 
-use popef_show::{Kind, Out, SchedulePicture, counted};
+use popef_show::{Column, Kind, Out, SchedulePicture, Table, counted};
+use popef_show::words::{heading, more};
 use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
 
 use super::report::Report;
 use super::words::many;
-use crate::common::table::{Column, Table};
-use crate::common::words::{heading, more};
 
 /// Longer schedules are cut in pictures.
 pub(super) const STEPS: usize = 200;

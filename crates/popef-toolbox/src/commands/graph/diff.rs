@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use popef_ops::{Code, Error, FilePath};
 use popef_show::{Kind, Out, counted, escape, size};
+use popef_show::words::{more, shape};
 use poplar_graph::{GraphDiff, IrDiff, IrDump, OpChange, OpDiff, OpTypeDiff, TensorDiff, TensorInfo};
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use crate::common::format::{json_document, json_line};
 use crate::common::json_file::unread;
 use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::{more, shape, wrong};
+use crate::common::words::wrong;
 
 /// Compare two IR dumps of PopART
 ///

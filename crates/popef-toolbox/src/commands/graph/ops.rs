@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::io;
 
-use popef_show::{Kind, Out, counted, escape};
+use popef_show::{Column, Kind, Out, Table, counted, escape};
+use popef_show::words::brief;
 use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
 
 use super::words::{MOST_NAME, place, times};
-use crate::common::table::{Column, Table};
-use crate::common::words::brief;
 
 /// Writes all ops, in the order of the file.
 pub(super) fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {

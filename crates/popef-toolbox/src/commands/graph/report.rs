@@ -6,6 +6,7 @@ use std::path::Path;
 
 use popef_ops::{ErrorReport, FilePath, InFile};
 use popef_show::{Out, counted};
+use popef_show::words::brief;
 use poplar_graph::{
     CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind, OpCounts, Order,
     Schedule, Tensor,
@@ -14,7 +15,6 @@ use serde::Serialize;
 
 use super::words::MOST_NAME;
 use crate::common::format::{json_document, json_line};
-use crate::common::words::brief;
 
 /// All that is shown of a dump.
 pub(super) struct Report<'d> {

@@ -2,14 +2,13 @@
 
 use std::io;
 
-use popef_show::{Kind, Out, counted, escape, size};
+use popef_show::{Column, Kind, Out, Table, counted, escape, size};
+use popef_show::words::{fact, heading, more};
 use poplar_graph::{CallRow, NumberCount};
 
 use super::{Sections, code};
 use super::report::Report;
 use super::words::{info, number, times};
-use crate::common::table::{Column, Table};
-use crate::common::words::{fact, heading, more};
 
 /// More rows of calls are not shown: nobody reads them.
 const CALLS: usize = 1000;

@@ -1,9 +1,9 @@
 //! Numbers and places in words.
 
 use popef_show::thousands;
+use popef_show::words::shape;
 use poplar_graph::{Op, Tensor, Times};
 
-use crate::common::words::shape;
 
 /// Text and pages show so many bytes of a name that is in many rows.
 pub(super) const MOST_NAME: usize = 400;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef_ops::Error;
-use popef_show::{Kind, Out, counted, escape, size};
+use popef_show::{Column, Kind, Out, Table, counted, escape, size};
 use poplar_inspect::profile::{
     DiffSubject, DiffTolerance, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict, Report,
     profile_diff,
@@ -19,7 +19,6 @@ use super::tables::{TableRow, csv};
 use super::{Head, input, summary};
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::format::{json_document, json_line};
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::{named, path, tolerance};
 use crate::common::words::wrong;

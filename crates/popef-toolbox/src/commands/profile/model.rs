@@ -7,13 +7,14 @@ use popef::{File, Metadata};
 use popef_open::{StreamData, is_elsewhere, open};
 use popef_ops::{Error, FilePath};
 use popef_show::{Kind, Out, counted, escape};
+use popef_show::words::fact;
 use poplar_inspect::executable::{Generation, Options, read_blob};
 use poplar_inspect::profile::GraphProfile;
 use serde::Serialize;
 
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
-use crate::common::words::{fact, wrong};
+use crate::common::words::wrong;
 
 /// So many models of a file are compared.
 const MOST: usize = 16;

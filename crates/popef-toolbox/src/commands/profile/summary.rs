@@ -6,13 +6,13 @@ use std::io;
 
 use popef_check::Severity;
 use popef_show::{Kind, Out, counted, escape, escape_rest, size};
+use popef_show::words::fact;
 use poplar_inspect::profile::{
     Consistency, CopyOverlap, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, StepTypeSums, categories,
 };
 
 use super::bars::{WIDTH, bar, percent, time};
 use super::{Bucket, Finding, Summary};
-use crate::common::words::fact;
 
 /// So many categories and activities are shown.
 const ROWS: usize = 6;

@@ -3,15 +3,13 @@
 use std::borrow::Borrow;
 use std::io;
 
-use popef_show::{Kind, Out, size};
+use popef_show::{Column, Kind, Out, Table, csv, size};
 use poplar_inspect::profile::{
     CategoryRow, ComputeSetRow, ExchangeKind, ExchangeRow, LayerRow, ProgramRow, StepRow, TileRow, VertexTypeRow,
 };
 use serde::Serialize;
 
 use super::bars::{bytes, fraction, number, percent};
-use crate::common::csv;
-use crate::common::table::{Column, Table};
 
 /// A row of a table.
 pub(super) trait TableRow: Serialize {

@@ -11,7 +11,8 @@ use popef::read::ExecutableBlob;
 use popef::types::Text;
 use popef_open::{is_elsewhere, is_stream};
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile, Name};
-use popef_show::{Glob, Kind, Out, TilesPicture, counted, fit_words, size};
+use popef_show::{Column, Glob, Kind, LongObject, Network, Out, Table, TilesPicture, counted, csv, fit_words, size};
+use popef_show::words::{brief, fact, heading, more};
 use poplar_inspect::ErrorCode;
 use poplar_inspect::executable::{
     Container, Fit, Largest, Numbering, Options, SectionKind, SectionTotal, Sizes, Summary, SymbolKind, Tile, TileFile, Verdict,
@@ -23,16 +24,14 @@ use serde::{Serialize, Serializer};
 use super::Form;
 use super::picture::Picture;
 use super::words::MOST_NAME;
-use crate::common::csv;
 use crate::common::end::{FAILED, unwritten};
-use crate::common::format::{LongObject, Network, json_line};
+use crate::common::format::{NETWORK, json_line};
 use crate::common::input::{open_any, open_stream, whatever_is_popef};
 use crate::common::plain::Place;
-use crate::common::table::{Column, Table};
 use crate::common::to_file::Forms;
 use crate::common::tool::{Tool, described};
 use crate::common::values::path;
-use crate::common::words::{brief, fact, heading, more, wrong};
+use crate::common::words::wrong;
 
 /// Show how full the tiles of an executable are, and whether it fits
 ///
@@ -415,7 +414,7 @@ impl Args {
         }
         let error = complaints.first().map(described);
         match (document, form) {
-            (Some(document), _) => document.end(out, &Tail { error, network: Network::now() }),
+            (Some(document), _) => document.end(out, &Tail { error, network: NETWORK }),
             (None, Form::Ndjson) => json_line(out, "file", &Last { path, error }),
             (None, Form::Svg) => TilesPicture::write_svg(&pictures, out),
             _ => Ok(()),

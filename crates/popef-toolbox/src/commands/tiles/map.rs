@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef_ops::{Code, Error, ErrorReport, FilePath};
-use popef_show::{Kind, Out, counted, size};
+use popef_show::{Column, Kind, Out, Table, counted, size};
+use popef_show::words::{brief, heading, more, shape};
 use poplar_inspect::tiles::{Balance, Computation, MappedTensor, Target, TensorMap};
 use serde::{Serialize, Serializer};
 
@@ -15,10 +16,9 @@ use super::words::{MOST_NAME, fullest_tiles};
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::json_file::{Damage, open, refused};
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::{brief, heading, more, shape, wrong};
+use crate::common::words::wrong;
 
 /// Show how TensorFlow spread each tensor, and what is uneven
 ///

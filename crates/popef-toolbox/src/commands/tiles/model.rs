@@ -10,7 +10,8 @@ use popef::read::MetadataBlob;
 use popef::types::{Anchor, Text};
 use popef::{DataType, Metadata};
 use popef_ops::{Error, FilePath, Name};
-use popef_show::{Kind, Out, counted, size};
+use popef_show::{Column, Kind, LongObject, Out, Table, counted, size};
+use popef_show::words::{brief, fact, heading, more, shape};
 use poplar_inspect::executable::Generation;
 use poplar_inspect::tiles::{Order, Target, linear_counts, number_of_elements};
 use serde::Serialize;
@@ -18,12 +19,11 @@ use serde::Serialize;
 use super::picture::Picture;
 use super::words::MOST_NAME;
 use crate::common::end::unwritten;
-use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
+use crate::common::format::{Format, FormatArgs, NETWORK, json_line};
 use crate::common::input::open_whole;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::{brief, fact, heading, more, shape, wrong};
+use crate::common::words::wrong;
 
 /// Estimate how the inputs, outputs and weights of a model lie on tiles
 ///
@@ -163,7 +163,7 @@ impl Args {
             .map_err(unwritten)?;
         }
         match document {
-            Some(document) => document.end(&mut out, &Network::now()),
+            Some(document) => document.end(&mut out, &NETWORK),
             None => more(&mut out, models, most),
         }
         .and_then(|()| out.send())

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use popef::DataType;
 use popef_ops::Error;
-use popef_show::{Kind, Out, size};
+use popef_show::{Column, Kind, Out, Table, size};
+use popef_show::words::{fact, more, shape};
 use poplar_inspect::tiles::{
     Linear, Mapping, Order, Target, calc_linear_tile_mapping, element_type_of_poplar, number_of_elements,
     tile_imbalance,
@@ -16,9 +17,8 @@ use super::picture::Picture;
 use super::words::elements;
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
-use crate::common::words::{fact, more, shape, wrong};
+use crate::common::words::wrong;
 
 /// Predict how a tensor is spread by default
 ///

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef_ops::{Code, Error, ErrorReport, FilePath};
-use popef_show::{Kind, Out, counted, size};
+use popef_show::{Column, Kind, Out, Table, counted, size};
+use popef_show::words::{fact, heading, more};
 use poplar_inspect::tiles::{LoweredVar, LoweredVars, TileMemory};
 use serde::Serialize;
 
@@ -15,10 +16,9 @@ use super::picture::MemoryPicture;
 use crate::common::end::unwritten;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::json_file::{Damage, open, refused};
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::{fact, heading, more, wrong};
+use crate::common::words::wrong;
 
 /// Show the memory of tiles: variables, gaps, and what is always live
 ///

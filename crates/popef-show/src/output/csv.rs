@@ -2,17 +2,18 @@
 
 use std::io;
 
-use popef_show::Out;
+use super::escape::escape;
+use super::out::Out;
 use serde::Serialize;
 use serde_json::Value;
 
 /// Writes the heading.
-pub(crate) fn heading(out: &mut Out, keys: &[&str]) -> io::Result<()> {
+pub fn heading(out: &mut Out, keys: &[&str]) -> io::Result<()> {
     out.put(&keys.join(",")).end_line()
 }
 
 /// Writes a row: what an object has under these keys. Lists are JSON.
-pub(crate) fn row(out: &mut Out, keys: &[&str], row: &impl Serialize) -> io::Result<()> {
+pub fn row(out: &mut Out, keys: &[&str], row: &impl Serialize) -> io::Result<()> {
     let row = serde_json::to_value(row)?;
     for (nth, key) in keys.iter().enumerate() {
         out.put(if nth == 0 { "" } else { "," });
@@ -33,7 +34,7 @@ fn is_formula(text: &str) -> bool {
 
 /// Control characters are escaped as in all output, so that no field has a line feed.
 fn field(out: &mut Out, text: &str) {
-    let text = popef_show::escape(text);
+    let text = escape(text);
     if text.contains([',', '"']) {
         out.put("\"").put(&text.replace('"', "\"\"")).put("\"");
     } else {

@@ -2,7 +2,10 @@
 
 use std::io;
 
-use popef_show::{Kind, Out, escape, width};
+use super::color::Kind;
+use super::escape::escape;
+use super::out::Out;
+use super::width::width;
 
 /// A table with headings. Columns are as wide as their widest cell.
 ///
@@ -11,7 +14,7 @@ use popef_show::{Kind, Out, escape, width};
 /// executable  model  62.2 KiB
 /// ```
 #[derive(Debug)]
-pub(crate) struct Table<const N: usize> {
+pub struct Table<const N: usize> {
     columns: [Column; N],
     /// The cells of all rows, escaped. A line feed, which no escaped text has, ends each.
     cells: String,
@@ -19,7 +22,7 @@ pub(crate) struct Table<const N: usize> {
 
 /// A column: its heading, its side and its colour.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column {
+pub struct Column {
     heading: &'static str,
     kind: Kind,
     right: bool,
@@ -34,23 +37,24 @@ const MOST: usize = 200;
 
 impl Column {
     /// A column of texts.
-    pub(crate) fn left(heading: &'static str, kind: Kind) -> Self {
+    pub fn left(heading: &'static str, kind: Kind) -> Self {
         Column { heading, kind, right: false, width: width(heading) }
     }
 
     /// A column of numbers.
-    pub(crate) fn right(heading: &'static str) -> Self {
+    pub fn right(heading: &'static str) -> Self {
         Column { heading, kind: Kind::Number, right: true, width: width(heading) }
     }
 }
 
 impl<const N: usize> Table<N> {
-    pub(crate) fn new(columns: [Column; N]) -> Self {
+    /// A table without rows.
+    pub fn new(columns: [Column; N]) -> Self {
         Table { columns, cells: String::new() }
     }
 
     /// Adds a row. Its texts may come from files: they are escaped here.
-    pub(crate) fn row(&mut self, cells: [&str; N]) {
+    pub fn row(&mut self, cells: [&str; N]) {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             let cell = escape(cell);
             column.width = column.width.max(width(&cell)).min(MOST);
@@ -60,7 +64,7 @@ impl<const N: usize> Table<N> {
     }
 
     /// Writes the headings and all rows.
-    pub(crate) fn write(&self, out: &mut Out) -> io::Result<()> {
+    pub fn write(&self, out: &mut Out) -> io::Result<()> {
         let headings = self.columns.iter().map(|column| (Kind::Group, column.heading));
         self.line(out, headings)?;
         let mut cells = self.cells.split_terminator('\n').peekable();
@@ -91,7 +95,7 @@ impl<const N: usize> Table<N> {
 #[cfg(test)]
 mod tests {
     use super::{Column, Table};
-    use popef_show::{Kind, Out};
+    use crate::{Kind, Out};
 
     fn shown(colors: bool, rows: &[[&str; 3]]) -> String {
         let columns = [Column::left("TYPE", Kind::Plain), Column::left("NAME", Kind::Name), Column::right("SIZE")];
