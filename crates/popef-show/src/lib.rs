@@ -78,6 +78,8 @@ mod report;
 pub mod rules;
 #[cfg(feature = "graphs")]
 mod schedule;
+#[cfg(feature = "reports")]
+pub mod tiles;
 
 pub use failure::{Failure, Failures};
 pub use findings::format::FindingsFormat;

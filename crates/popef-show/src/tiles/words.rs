@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use popef_show::size;
+use crate::size;
 
 /// So many bytes of a name are in each row of JSON and CSV that is about a part of what has the name.
 pub(super) const MOST_NAME: usize = 1000;

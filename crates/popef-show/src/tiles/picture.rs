@@ -2,8 +2,9 @@
 
 use std::io;
 
-use popef_show::{Kind, Out};
 use poplar_inspect::tiles::Interval;
+
+use crate::{Kind, Out, size};
 
 /// How full tiles are, as characters: the fuller, the higher.
 const LEVELS: [&str; 9] = ["·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
@@ -143,7 +144,7 @@ impl MemoryPicture<'_> {
             lines.add(out, format!("{first:>#9x}"), text, format!("{:#x}", end.saturating_sub(1)))?;
         }
         lines.end(out)?;
-        out.put(&format!("           each character is {}: · free, █ used", popef_show::size(each))).end_line()
+        out.put(&format!("           each character is {}: · free, █ used", size(each))).end_line()
     }
 
     /// How many bytes from `begin` to `end` are used.
@@ -168,7 +169,7 @@ impl MemoryPicture<'_> {
 #[cfg(test)]
 mod tests {
     use super::{MemoryPicture, Picture};
-    use popef_show::Out;
+    use crate::Out;
     use poplar_inspect::tiles::Interval;
 
     fn shown(tiles_per_ipu: u32, ipus: u32, amounts: &[(u32, u64)]) -> String {
@@ -201,7 +202,10 @@ mod tests {
         MemoryPicture { bytes: 44, used: &used, interleaved_start: Some(20), end: Some(40) }.write(&mut out).unwrap();
         let picture = String::from_utf8(out.into_bytes()).unwrap();
         let row = "████████····██··························████";
-        assert_eq!(picture.lines().next(), Some(format!("      0x0  {row}  interleaved from 0x14, no memory from 0x28").as_str()));
+        assert_eq!(
+            picture.lines().next(),
+            Some(format!("      0x0  {row}  interleaved from 0x14, no memory from 0x28").as_str())
+        );
         // Nothing takes long or wraps around.
         let all = [Interval::new(0, u64::MAX).unwrap()];
         let huge = MemoryPicture { bytes: u64::MAX, used: &all, interleaved_start: None, end: None };
