@@ -70,14 +70,14 @@
 
 mod failure;
 mod findings;
+#[cfg(feature = "graphs")]
+pub mod graph;
 mod json;
 mod list;
 mod output;
 mod page;
 mod report;
 pub mod rules;
-#[cfg(feature = "graphs")]
-mod schedule;
 #[cfg(feature = "reports")]
 pub mod tiles;
 
@@ -86,6 +86,8 @@ pub use findings::format::FindingsFormat;
 pub use findings::group::{CheckedFile, Group, Mend, Totals, Verdict};
 pub use findings::options::FindingsOptions;
 pub use findings::renderer::FindingsRenderer;
+#[cfg(feature = "graphs")]
+pub use graph::SchedulePicture;
 pub use json::rows::JsonRows;
 pub use json::stream::{LongObject, Network, document as json_document, end_of_files, item as json_item};
 pub use json::write::{line as json_line, lines as json_lines};
@@ -117,5 +119,3 @@ pub use report::options::{Options, Select, Sort};
 pub use report::tiles::fit_words;
 pub use report::type_word::type_word;
 pub use report::workers::{OneThread, Workers};
-#[cfg(feature = "graphs")]
-pub use schedule::SchedulePicture;

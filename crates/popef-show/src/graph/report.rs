@@ -4,20 +4,22 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
+use crate::words::brief;
+use crate::{Network, Out, counted, json_document, json_item};
 use popef_ops::{ErrorReport, FilePath, InFile};
-use popef_show::{Out, counted};
-use popef_show::words::brief;
 use poplar_graph::{
-    CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind, OpCounts, Order,
-    Schedule, Tensor,
+    CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind,
+    OpCounts, Order, Schedule, Tensor,
 };
 use serde::Serialize;
 
-use super::words::MOST_NAME;
-use crate::common::format::{json_document, json_line};
+use super::format::{GraphFormat, GraphOptions};
+use super::words::{MOST_NAME, number};
+use super::{dot, html, mermaid, picture, text};
 
 /// All that is shown of a dump.
-pub(super) struct Report<'d> {
+#[derive(Debug)]
+pub struct GraphReport<'d> {
     pub(super) path: FilePath,
     pub(super) dump: &'d IrDump,
     pub(super) calls: CallGraph,
@@ -97,10 +99,11 @@ struct Line<'r, T: Serialize> {
     row: T,
 }
 
-impl<'d> Report<'d> {
-    pub(super) fn new(path: &Path, dump: &'d IrDump, error: Option<ErrorReport>) -> Self {
+impl<'d> GraphReport<'d> {
+    /// Computes what is known of a dump. `error` is why the rest of its file could not be read.
+    pub fn new(path: &Path, dump: &'d IrDump, error: Option<ErrorReport>) -> Self {
         let calls = CallGraph::new(&dump.ir);
-        Report {
+        GraphReport {
             path: path.into(),
             tree: calls.tree(),
             ops: OpCounts::new(&dump.ir, &calls),
@@ -111,6 +114,11 @@ impl<'d> Report<'d> {
             dump,
             error,
         }
+    }
+
+    /// The dump.
+    pub fn dump(&self) -> &'d IrDump {
+        self.dump
     }
 
     pub(super) fn graph(&self, id: GraphId) -> Option<&'d Graph> {
@@ -156,30 +164,42 @@ impl<'d> Report<'d> {
         self.parameters.iter().filter_map(|parameter| parameter.bytes).fold(0, u64::saturating_add)
     }
 
+    /// Writes it.
+    pub fn write(&self, out: &mut Out, format: GraphFormat, options: &GraphOptions<'_>) -> io::Result<()> {
+        match format {
+            GraphFormat::Text => text::write(out, self, options.sections, options.top),
+            GraphFormat::Json => self.write_document(out, options.network),
+            GraphFormat::Ndjson => self.write_lines(out),
+            GraphFormat::Dot => dot::write(out, &picture::of_calls(self, number)),
+            GraphFormat::Mermaid => mermaid::write(out, &picture::of_calls(self, number)),
+            GraphFormat::Html => html::write(out, self, options),
+        }
+    }
+
     /// Writes all as one document.
-    pub(super) fn write_document(&self, out: &mut Out) -> io::Result<()> {
+    fn write_document(&self, out: &mut Out, network: Network) -> io::Result<()> {
         let document = Document {
             sums: self.sums(),
             graph_list: self.graph_rows().collect(),
             call_tree: &self.tree,
             parameter_list: self.parameter_rows().collect(),
         };
-        json_document(out, &document)
+        json_document(out, &document, network)
     }
 
     /// Writes a line for each graph, call and parameter, and then the sums.
-    pub(super) fn write_lines(&self, out: &mut Out) -> io::Result<()> {
+    fn write_lines(&self, out: &mut Out) -> io::Result<()> {
         let file = &self.file;
         for row in self.graph_rows() {
-            json_line(out, "graph", &Line { file, row })?;
+            json_item(out, "graph", &Line { file, row })?;
         }
         for row in &self.tree {
-            json_line(out, "call", &Line { file, row })?;
+            json_item(out, "call", &Line { file, row })?;
         }
         for row in self.parameter_rows() {
-            json_line(out, "parameter", &Line { file, row })?;
+            json_item(out, "parameter", &Line { file, row })?;
         }
-        json_line(out, "file", &self.sums())
+        json_item(out, "file", &self.sums())
     }
 
     fn sums(&self) -> Sums<'_> {

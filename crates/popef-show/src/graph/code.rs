@@ -2,18 +2,19 @@
 
 use std::io;
 
-use popef_show::{Column, Kind, Out, SchedulePicture, Table, counted};
-use popef_show::words::{heading, more};
+use crate::words::{heading, more};
+use crate::{Column, Kind, Out, Table, counted};
 use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
 
-use super::report::Report;
+use super::report::GraphReport;
+use super::schedule::SchedulePicture;
 use super::words::many;
 
 /// Longer schedules are cut in pictures.
 pub(super) const STEPS: usize = 200;
 
 /// Writes the code of graphs that ops load. Programs that load none need no words about it.
-pub(super) fn write(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
+pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     if !report.loads_code() {
         return Ok(());
     }
@@ -37,7 +38,7 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, top: usize) -> io::Resul
     Ok(())
 }
 
-fn write_states(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
+fn write_states(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     let columns = [
         Column::right("LOADS"),
         Column::right("CALLS"),
@@ -53,7 +54,7 @@ fn write_states(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()
     more(out, loaded.len(), top)
 }
 
-fn write_findings(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
+fn write_findings(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     let findings = &report.code.findings;
     for found in findings.iter().take(top) {
         let kind = if found.id.is_warning() { Kind::Warning } else { Kind::Plain };
@@ -65,14 +66,16 @@ fn write_findings(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<
 /// Why nothing is known.
 pub(super) fn why(unknown: Unknown) -> &'static str {
     match unknown {
-        Unknown::Order => "When it is live depends on the order of ops. If the dump is from Session._serializeIr, say --scheduled",
+        Unknown::Order => {
+            "When it is live depends on the order of ops. If the dump is from Session._serializeIr, say --scheduled"
+        }
         Unknown::Recursion => "When it is live is not known: graphs call themselves",
         _ => "When it is live is not known",
     }
 }
 
 /// When the code of a graph is live, in words.
-pub(super) fn live(report: &Report<'_>, code: &GraphCode) -> String {
+pub(super) fn live(report: &GraphReport<'_>, code: &GraphCode) -> String {
     match code.state {
         CodeState::Loaded => spans(report, code),
         CodeState::CallWithoutLoad => "always: it is called before it is loaded on some path".to_owned(),
@@ -84,7 +87,7 @@ pub(super) fn live(report: &Report<'_>, code: &GraphCode) -> String {
 }
 
 /// Where code is live, of the places in one graph after the other.
-fn spans(report: &Report<'_>, code: &GraphCode) -> String {
+fn spans(report: &GraphReport<'_>, code: &GraphCode) -> String {
     const SHOWN: usize = 3;
     let text = |span: &poplar_graph::Span| format!("in {} {span}", report.name(span.within));
     let mut texts: Vec<_> = code.spans.iter().take(SHOWN).map(text).collect();
@@ -96,8 +99,8 @@ fn spans(report: &Report<'_>, code: &GraphCode) -> String {
 }
 
 /// What is odd, with where it is.
-pub(super) fn finding(report: &Report<'_>, finding: &Finding) -> String {
+pub(super) fn finding(report: &GraphReport<'_>, finding: &Finding) -> String {
     let (name, within) = (report.name(finding.graph), report.name(finding.within));
-    let (name, within) = (popef_show::escape(&name), popef_show::escape(&within));
+    let (name, within) = (crate::escape(&name), crate::escape(&within));
     format!("{name}, at op {} of {within}: {}", finding.op.0, finding.id.words())
 }

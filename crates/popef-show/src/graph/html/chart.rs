@@ -1,9 +1,9 @@
 //! The calls as a picture: a column for each depth, callers on the left.
 
-use popef_show::{markup, shorten};
+use crate::{markup, shorten};
 
 use super::super::picture::{Look, Node, of_calls};
-use super::super::report::Report;
+use super::super::report::GraphReport;
 use super::super::words::grouped;
 
 /// Larger pictures show nothing that a table does not.
@@ -32,7 +32,7 @@ impl Place {
 }
 
 /// The picture as SVG. There is none of a program that is too large for it.
-pub(super) fn svg(report: &Report<'_>) -> Option<String> {
+pub(super) fn svg(report: &GraphReport<'_>) -> Option<String> {
     let picture = of_calls(report, grouped);
     if picture.nodes.is_empty() || picture.nodes.len() > NODES {
         return None;
@@ -52,11 +52,13 @@ fn head(places: &[Place]) -> String {
     let columns = places.iter().map(|place| place.column).max().unwrap_or_default() + 1;
     let rows = places.iter().map(|place| place.row).max().unwrap_or_default() + 1;
     let (width, height) = (10 + columns * (WIDTH + GAP_ACROSS) - GAP_ACROSS + 10, 10 + rows * (HEIGHT + GAP_DOWN));
-    format!("<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"Calls\">\n")
+    format!(
+        "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"Calls\">\n"
+    )
 }
 
 /// The place of each graph: the first one of its depths in the tree. Graphs that are never called are below all others.
-fn places(report: &Report<'_>, graphs: usize) -> Vec<Place> {
+fn places(report: &GraphReport<'_>, graphs: usize) -> Vec<Place> {
     let mut places: Vec<Option<Place>> = vec![None; graphs];
     let mut rows: Vec<usize> = Vec::new();
     for row in &report.tree {
@@ -99,7 +101,8 @@ fn node_box(node: &Node, place: Place) -> String {
     };
     let (x, y) = (place.left(), place.top());
     let title = node.lines.first().map(|line| markup(line)).unwrap_or_default();
-    let mut svg = format!("<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>");
+    let mut svg =
+        format!("<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>");
     svg += &format!("<title>{title}</title>");
     for (number, line) in node.lines.iter().enumerate() {
         let (x, y) = (x + 10, y + 20 + 18 * number);

@@ -2,12 +2,13 @@
 
 use std::io;
 
-use popef_show::{Column, Kind, Out, Table, counted, escape, size};
-use popef_show::words::{fact, heading, more};
+use crate::words::{fact, heading, more};
+use crate::{Column, Kind, Out, Table, counted, escape, size};
 use poplar_graph::{CallRow, NumberCount};
 
-use super::{Sections, code};
-use super::report::Report;
+use super::code;
+use super::format::GraphSections;
+use super::report::GraphReport;
 use super::words::{info, number, times};
 
 /// More rows of calls are not shown: nobody reads them.
@@ -16,7 +17,7 @@ const CALLS: usize = 1000;
 /// Calls that are deeper are not indented further.
 const LEVELS: usize = 24;
 
-pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top: usize) -> io::Result<()> {
+pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, sections: GraphSections, top: usize) -> io::Result<()> {
     out.text(Kind::Group, report.path.text());
     let counts = [
         counted(report.dump.ir.graphs().len(), "graph", "graphs"),
@@ -40,7 +41,7 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, sections: Sections, top:
     write_notes(out, report)
 }
 
-fn write_calls(out: &mut Out, report: &Report<'_>) -> io::Result<()> {
+fn write_calls(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
     heading(out, "Calls")?;
     if let Some(words) = report.without_branches() {
         out.put("  ").put(&words).end_line()?;
@@ -65,7 +66,7 @@ fn write_calls(out: &mut Out, report: &Report<'_>) -> io::Result<()> {
 }
 
 /// What a row of calls does not show.
-pub(super) fn remark(report: &Report<'_>, row: &CallRow) -> &'static str {
+pub(super) fn remark(report: &GraphReport<'_>, row: &CallRow) -> &'static str {
     match (row.repeated, report.is_recursive(row.graph)) {
         (true, true) => "calls itself: see above",
         (true, false) => "calls the same as above",
@@ -100,7 +101,7 @@ fn branches(rows: &[CallRow]) -> Vec<String> {
     branches
 }
 
-fn write_unused(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
+fn write_unused(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     let unused = &report.calls.unused;
     if unused.is_empty() {
         return Ok(());
@@ -112,7 +113,7 @@ fn write_unused(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()
     more(out, unused.len(), top)
 }
 
-fn write_ops(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
+fn write_ops(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     heading(out, "Ops")?;
     let mut table = Table::new([Column::right("OPS"), Column::right("RUNS"), Column::left("TYPE", Kind::Type)]);
     for count in report.ops.by_type.iter().take(top) {
@@ -128,12 +129,9 @@ fn write_ops(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
 }
 
 /// The kinds of places, of which some op has one.
-pub(super) fn places<'r>(report: &'r Report<'_>) -> Vec<(&'static str, &'r [NumberCount])> {
-    let kinds = [
-        ("by IPU", &report.ops.by_ipu),
-        ("by stage", &report.ops.by_stage),
-        ("by phase", &report.ops.by_phase),
-    ];
+pub(super) fn places<'r>(report: &'r GraphReport<'_>) -> Vec<(&'static str, &'r [NumberCount])> {
+    let kinds =
+        [("by IPU", &report.ops.by_ipu), ("by stage", &report.ops.by_stage), ("by phase", &report.ops.by_phase)];
     let has_any = |counts: &[NumberCount]| counts.iter().any(|count| count.number.is_some());
     kinds.into_iter().map(|(what, counts)| (what, counts.as_slice())).filter(|(_, counts)| has_any(counts)).collect()
 }
@@ -151,7 +149,7 @@ pub(super) fn numbers(counts: &[NumberCount], top: usize, shown: fn(u64) -> Stri
     texts.join(", ")
 }
 
-fn write_parameters(out: &mut Out, report: &Report<'_>, top: usize) -> io::Result<()> {
+fn write_parameters(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     heading(out, "Parameters: what the main graph uses and no op makes")?;
     let count = counted(report.parameters.len(), "tensor", "tensors");
     out.put(&format!("  {count}, {}", size(report.parameter_size()))).end_line()?;
@@ -176,7 +174,7 @@ fn write_parameters(out: &mut Out, report: &Report<'_>, top: usize) -> io::Resul
     more(out, report.parameters.len(), top)
 }
 
-fn write_notes(out: &mut Out, report: &Report<'_>) -> io::Result<()> {
+fn write_notes(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
     if report.dump.notes.is_empty() {
         return Ok(());
     }
@@ -193,17 +191,20 @@ fn write_notes(out: &mut Out, report: &Report<'_>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::branches;
-    use poplar_graph::{Calls, CallGraph, Graph, GraphId, Ir, Op, Order};
+    use poplar_graph::{CallGraph, Calls, Graph, GraphId, Ir, Op, Order};
 
     /// Graphs that call others by their numbers.
     fn calls(graphs: &[&[u32]]) -> CallGraph {
         let graph = |callees: &&[u32]| {
             let mut graph = Graph::new("");
-            graph.ops = callees.iter().map(|callee| {
-                let mut op = Op::new("Call");
-                op.calls = Calls::Once(GraphId(*callee));
-                op
-            }).collect();
+            graph.ops = callees
+                .iter()
+                .map(|callee| {
+                    let mut op = Op::new("Call");
+                    op.calls = Calls::Once(GraphId(*callee));
+                    op
+                })
+                .collect();
             graph
         };
         CallGraph::new(&Ir::new(graphs.iter().map(graph).collect(), Some(GraphId(0)), Order::Unknown).unwrap())

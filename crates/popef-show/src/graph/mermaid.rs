@@ -2,7 +2,7 @@
 
 use std::io;
 
-use popef_show::Out;
+use crate::Out;
 
 use super::picture::{Look, Picture};
 

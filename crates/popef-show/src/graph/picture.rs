@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use popef_show::{escape, shorten};
+use crate::{escape, shorten};
 use poplar_graph::{Graph, GraphId, IrDump, Op, Tensor, TensorId, Times};
 
 use super::ops::calls;
-use super::report::Report;
+use super::report::GraphReport;
 use super::words::{info, place, times_as};
 
 /// Boxes and arrows.
@@ -47,7 +47,7 @@ pub(super) struct Edge {
 const NAME: usize = 60;
 
 /// Which graph calls which. `number` shows numbers.
-pub(super) fn of_calls(report: &Report<'_>, number: fn(u64) -> String) -> Picture {
+pub(super) fn of_calls(report: &GraphReport<'_>, number: fn(u64) -> String) -> Picture {
     let times = |times| times_as(times, number);
     let node = |(id, graph): (GraphId, &Graph)| {
         let runs = report.calls.of(id).runs;
@@ -72,10 +72,7 @@ pub(super) fn of_calls(report: &Report<'_>, number: fn(u64) -> String) -> Pictur
         label: if sum == Times::ONCE { String::new() } else { format!("{} ×", times(sum)) },
         is_certain: sum.least > 0,
     };
-    Picture {
-        nodes: report.dump.ir.graph_ids().map(node).collect(),
-        edges: calls.into_iter().map(edge).collect(),
-    }
+    Picture { nodes: report.dump.ir.graph_ids().map(node).collect(), edges: calls.into_iter().map(edge).collect() }
 }
 
 /// How data goes through the ops of a graph.
@@ -92,7 +89,9 @@ pub(super) fn of_ops(dump: &IrDump, graph: &Graph) -> Picture {
     let mut edges = Vec::new();
     for (number, op) in graph.ops.iter().enumerate() {
         for slot in &op.inputs {
-            let (Some(tensor), Some(maker)) = (graph.tensor(slot.tensor), makers.get_mut(slot.tensor.index())) else { continue };
+            let (Some(tensor), Some(maker)) = (graph.tensor(slot.tensor), makers.get_mut(slot.tensor.index())) else {
+                continue;
+            };
             let from = *maker.get_or_insert_with(|| {
                 nodes.push(tensor_node(tensor, slot.tensor));
                 nodes.len().saturating_sub(1)

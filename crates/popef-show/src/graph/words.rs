@@ -1,9 +1,9 @@
 //! Numbers and places in words.
 
-use popef_show::thousands;
-use popef_show::words::shape;
+use crate::thousands;
+use crate::words::shape;
+use popef::DataType;
 use poplar_graph::{Op, Tensor, Times};
-
 
 /// Text and pages show so many bytes of a name that is in many rows.
 pub(super) const MOST_NAME: usize = 400;
@@ -40,11 +40,13 @@ pub(super) fn number(number: u64) -> String {
 
 /// The type and shape of a tensor, as far as they are known: `F16 16x256`.
 pub(super) fn info(tensor: &Tensor) -> String {
-    let data_type = tensor.data_type.map_or_else(|| "?".to_owned(), |data_type| data_type.to_string());
-    match &tensor.shape {
-        Some(sizes) => format!("{data_type} {}", shape(sizes)),
-        None => data_type,
-    }
+    type_and_shape(tensor.data_type, tensor.shape.as_deref())
+}
+
+/// The same of a type and a shape.
+pub(super) fn type_and_shape(data_type: Option<DataType>, sizes: Option<&[u64]>) -> String {
+    let data_type = data_type.map_or_else(|| "?".to_owned(), |data_type| data_type.to_string());
+    sizes.map_or_else(|| data_type.clone(), |sizes| format!("{data_type} {}", shape(sizes)))
 }
 
 /// Where an op runs: `IPU 0, stage 1, phase 2`.

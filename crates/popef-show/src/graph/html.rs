@@ -3,33 +3,24 @@
 mod chart;
 
 use std::io;
-use std::path::Path;
 
-use popef_show::{Cell, Figure, Out, PlainPage, SchedulePicture, escape, size, thousands};
+use crate::{Cell, Figure, Out, PlainPage, escape, size, thousands};
 use poplar_graph::{CallRow, DumpParameter, GraphCode, TypeCount};
 
-use super::Sections;
 use super::code::{STEPS, finding, live, why};
-use super::report::Report;
+use super::format::GraphOptions;
+use super::report::GraphReport;
+use super::schedule::SchedulePicture;
 use super::text::{numbers, places, remark};
 use super::words::{grouped, grouped_times, info, many};
-use crate::common::page::{MADE_BY, title};
 
 /// More rows of calls are not shown.
 const CALLS: usize = 1000;
 
-/// What the page is about, and how much of it.
-pub(super) struct About<'a> {
-    pub(super) kind: &'static str,
-    pub(super) path: &'a Path,
-    pub(super) sections: Sections,
-    pub(super) top: usize,
-}
-
-pub(super) fn write(out: &mut Out, report: &Report<'_>, about: &About<'_>) -> io::Result<()> {
-    let About { kind, path, sections, top } = *about;
+pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, options: &GraphOptions<'_>) -> io::Result<()> {
+    let GraphOptions { sections, top, kind, title, made_by, .. } = *options;
     let figures = Figures::of(report);
-    let mut page = PlainPage::begin(out, kind, &title(path), &figures.list());
+    let mut page = PlainPage::begin(out, kind, title, &figures.list());
     if report.dump.damage.is_some() {
         page.warning("The dump is damaged. This is what comes before the damage.");
     }
@@ -46,7 +37,7 @@ pub(super) fn write(out: &mut Out, report: &Report<'_>, about: &About<'_>) -> io
         page.section("Code that is loaded from Streaming Memory", |page| write_code(page, report, top));
     }
     write_notes(&mut page, report);
-    page.finish(MADE_BY)
+    page.finish(made_by)
 }
 
 /// What stands in the cards at the head.
@@ -61,7 +52,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(report: &Report<'_>) -> Self {
+    fn of(report: &GraphReport<'_>) -> Self {
         let unused = report.calls.unused.len();
         let types = report.ops.by_type.len();
         Figures {
@@ -85,7 +76,7 @@ impl Figures {
     }
 }
 
-fn write_calls(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+fn write_calls(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     page.section("Calls", |page| {
         report.without_branches().iter().for_each(|words| page.remark(words));
         chart::svg(report).iter().for_each(|svg| page.picture(svg));
@@ -97,7 +88,7 @@ fn write_calls(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
     });
 }
 
-fn call(report: &Report<'_>, row: &CallRow) -> Vec<Cell> {
+fn call(report: &GraphReport<'_>, row: &CallRow) -> Vec<Cell> {
     let ops = report.graph(row.graph).map_or(0, |graph| graph.ops.len());
     vec![
         Cell::Amount(grouped_times(report.calls.of(row.graph).runs)),
@@ -108,7 +99,7 @@ fn call(report: &Report<'_>, row: &CallRow) -> Vec<Cell> {
     ]
 }
 
-fn write_ops(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+fn write_ops(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     let by_type = &report.ops.by_type;
     let row = |it: &TypeCount| vec![Cell::Count(it.ops), Cell::Amount(grouped_times(it.runs)), name(&it.op_type)];
     page.section("Ops", |page| {
@@ -119,7 +110,7 @@ fn write_ops(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
     });
 }
 
-fn write_parameters(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+fn write_parameters(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     let all = &report.parameters;
     page.section("Parameters", |page| {
         page.remark(&format!("What the main graph uses and no op makes: {} in all.", size(report.parameter_size())));
@@ -128,14 +119,14 @@ fn write_parameters(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
     });
 }
 
-fn parameter(report: &Report<'_>, parameter: &DumpParameter) -> Option<Vec<Cell>> {
+fn parameter(report: &GraphReport<'_>, parameter: &DumpParameter) -> Option<Vec<Cell>> {
     let tensor = report.tensor(parameter)?;
     let bytes = parameter.bytes.map_or_else(|| Cell::Amount("?".to_owned()), Cell::Bytes);
     let updated = if parameter.updated { "updated" } else { "" };
     Some(vec![bytes, Cell::Text(info(tensor)), name(&tensor.name), Cell::Text(updated.to_owned())])
 }
 
-fn write_code(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
+fn write_code(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     report.code.unknown.iter().for_each(|unknown| page.paragraph(why(*unknown)));
     report.without_branches().iter().for_each(|words| page.remark(words));
     let row = |code: &GraphCode| {
@@ -154,7 +145,7 @@ fn write_code(page: &mut PlainPage<'_>, report: &Report<'_>, top: usize) {
     }
 }
 
-fn write_notes(page: &mut PlainPage<'_>, report: &Report<'_>) {
+fn write_notes(page: &mut PlainPage<'_>, report: &GraphReport<'_>) {
     let notes = &report.dump.notes;
     if notes.is_empty() {
         return;

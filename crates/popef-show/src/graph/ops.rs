@@ -3,16 +3,62 @@
 use std::borrow::Cow;
 use std::io;
 
-use popef_show::{Column, Kind, Out, Table, counted, escape};
-use popef_show::words::brief;
+use super::{dot, mermaid, picture};
+use crate::words::brief;
+use crate::{Column, Kind, Out, Table, counted, escape};
 use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
 
+use super::format::GraphFormat;
 use super::words::{MOST_NAME, place, times};
 
+/// The formats of the ops of one graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpsFormat {
+    /// For people.
+    Text,
+    /// A picture of how data goes through the ops, in the language of Graphviz.
+    Dot,
+    /// The same in the language of Mermaid.
+    Mermaid,
+}
+
+impl OpsFormat {
+    /// That of ops, if a format is one.
+    pub fn of(format: GraphFormat) -> Option<Self> {
+        match format {
+            GraphFormat::Text => Some(OpsFormat::Text),
+            GraphFormat::Dot => Some(OpsFormat::Dot),
+            GraphFormat::Mermaid => Some(OpsFormat::Mermaid),
+            GraphFormat::Json | GraphFormat::Ndjson | GraphFormat::Html => None,
+        }
+    }
+}
+
+/// The ops of one graph.
+#[derive(Clone, Copy, Debug)]
+pub struct OpsReport<'d> {
+    /// The program.
+    pub dump: &'d IrDump,
+    /// The graph, which is one of it.
+    pub graph: &'d Graph,
+}
+
+impl OpsReport<'_> {
+    /// Writes them.
+    pub fn write(self, out: &mut Out, format: OpsFormat) -> io::Result<()> {
+        match format {
+            OpsFormat::Text => write(out, self.dump, self.graph),
+            OpsFormat::Dot => dot::write(out, &picture::of_ops(self.dump, self.graph)),
+            OpsFormat::Mermaid => mermaid::write(out, &picture::of_ops(self.dump, self.graph)),
+        }
+    }
+}
+
 /// Writes all ops, in the order of the file.
-pub(super) fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
+fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
     out.put_as(Kind::Group, &escape(&graph.name));
-    let order = if dump.ir.order() == Order::Schedule { "in the order in which they run" } else { "in the order of the file" };
+    let order =
+        if dump.ir.order() == Order::Schedule { "in the order in which they run" } else { "in the order of the file" };
     out.put(&format!("  {} {order}", counted(graph.ops.len(), "op", "ops"))).end_line()?;
     out.end_line()?;
     let columns = [
