@@ -76,6 +76,8 @@ mod json;
 mod list;
 mod output;
 mod page;
+#[cfg(feature = "reports")]
+pub mod profile;
 mod report;
 pub mod rules;
 #[cfg(feature = "reports")]
@@ -109,6 +111,7 @@ pub use output::words;
 pub use page::Page;
 pub use page::html::markup;
 pub use page::plain::{Figure, PlainPage};
+#[cfg(feature = "reports")]
 pub use page::profile::ProfilePage;
 pub use page::tables::Cell;
 pub use page::tiles::TilesPicture;

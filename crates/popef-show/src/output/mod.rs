@@ -3,6 +3,8 @@
 pub(crate) mod color;
 pub mod csv;
 pub(crate) mod escape;
+#[cfg(feature = "reports")]
+pub(crate) mod fields;
 pub(crate) mod heading;
 pub(crate) mod hex;
 pub(crate) mod out;

@@ -1,5 +1,6 @@
 //! Tables in text reports.
 
+use std::borrow::Cow;
 use std::io;
 
 use super::color::Kind;
@@ -14,8 +15,12 @@ use super::width::width;
 /// executable  model  62.2 KiB
 /// ```
 #[derive(Debug)]
-pub struct Table<const N: usize> {
-    columns: [Column; N],
+pub struct Table<const N: usize>(Cells);
+
+/// The same with any number of columns.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    columns: Vec<Column>,
     /// The cells of all rows, escaped. A line feed, which no escaped text has, ends each.
     cells: String,
 }
@@ -26,6 +31,7 @@ pub struct Column {
     heading: &'static str,
     kind: Kind,
     right: bool,
+    is_capital: bool,
     width: usize,
 }
 
@@ -38,35 +44,61 @@ const MOST: usize = 200;
 impl Column {
     /// A column of texts.
     pub fn left(heading: &'static str, kind: Kind) -> Self {
-        Column { heading, kind, right: false, width: width(heading) }
+        Column { heading, kind, right: false, is_capital: false, width: width(heading) }
     }
 
     /// A column of numbers.
     pub fn right(heading: &'static str) -> Self {
-        Column { heading, kind: Kind::Number, right: true, width: width(heading) }
+        Column { heading, kind: Kind::Number, right: true, is_capital: false, width: width(heading) }
+    }
+}
+
+impl Column {
+    /// The same with its heading in capitals.
+    pub(crate) fn in_capitals(self) -> Self {
+        Column { is_capital: true, ..self }
+    }
+
+    fn heading(&self) -> Cow<'static, str> {
+        if self.is_capital { self.heading.to_uppercase().into() } else { self.heading.into() }
     }
 }
 
 impl<const N: usize> Table<N> {
     /// A table without rows.
     pub fn new(columns: [Column; N]) -> Self {
-        Table { columns, cells: String::new() }
+        Table(Cells::new(columns.into()))
     }
 
     /// Adds a row. Its texts may come from files: they are escaped here.
     pub fn row(&mut self, cells: [&str; N]) {
+        self.0.row(cells);
+    }
+
+    /// Writes the headings and all rows.
+    pub fn write(&self, out: &mut Out) -> io::Result<()> {
+        self.0.write(out)
+    }
+}
+
+impl Cells {
+    pub(crate) fn new(columns: Vec<Column>) -> Self {
+        Cells { columns, cells: String::new() }
+    }
+
+    /// Adds a row, which has a cell for each column.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item: AsRef<str>>) {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
-            let cell = escape(cell);
+            let cell = escape(cell.as_ref());
             column.width = column.width.max(width(&cell)).min(MOST);
             self.cells.push_str(&cell);
             self.cells.push('\n');
         }
     }
 
-    /// Writes the headings and all rows.
-    pub fn write(&self, out: &mut Out) -> io::Result<()> {
-        let headings = self.columns.iter().map(|column| (Kind::Group, column.heading));
-        self.line(out, headings)?;
+    pub(crate) fn write(&self, out: &mut Out) -> io::Result<()> {
+        let headings: Vec<_> = self.columns.iter().map(Column::heading).collect();
+        self.line(out, headings.iter().map(|heading| (Kind::Group, &**heading)))?;
         let mut cells = self.cells.split_terminator('\n').peekable();
         while cells.peek().is_some() {
             let row = self.columns.iter().map(|column| (column.kind, cells.next().unwrap_or_default()));

@@ -1,6 +1,4 @@
-//! Bars and numbers.
-
-use popef_show::size;
+//! Bars and times.
 
 /// So wide is a full bar.
 pub(super) const WIDTH: u32 = 24;
@@ -14,26 +12,6 @@ pub(super) fn bar(part: f64, whole: f64) -> String {
     // What is there is seen.
     let eighths = if part > 0.0 { eighths.max(1) } else { 0 };
     "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).unwrap_or(&"")
-}
-
-/// A share in percent.
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-/// A balance, or nothing.
-pub(super) fn fraction(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| format!("{value:.2}"))
-}
-
-/// A number, or nothing.
-pub(super) fn number(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-/// Bytes, or nothing.
-pub(super) fn bytes(value: Option<u64>) -> String {
-    value.map_or_else(String::new, size)
 }
 
 /// A time.

@@ -4,21 +4,109 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 
-use popef_check::Severity;
-use popef_show::{Kind, Out, counted, escape, escape_rest, size};
-use popef_show::words::fact;
+use popef_check::{Report, Severity};
 use poplar_inspect::profile::{
-    Consistency, CopyOverlap, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums, StepTypeSums, categories,
+    Bucket, Consistency, CopyOverlap, Facts, GraphProfile, LivenessSums, MemoryFacts, Policy, Remarks, Selection,
+    SimulationSums, StepTypeSums, categories, facts, histogram, propose,
 };
+use serde::Serialize;
 
-use super::bars::{WIDTH, bar, percent, time};
-use super::{Bucket, Finding, Summary};
+use super::bars::{WIDTH, bar, time};
+use super::model::{self, ComparedModels};
+use super::{Profile, ProfileHead};
+use crate::output::fields::percent;
+use crate::words::fact;
+use crate::{Kind, Network, Out, ReportFormat, counted, escape, escape_rest, size};
+
+/// A report, and what was computed of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sums<'r> {
+    #[serde(flatten)]
+    head: ProfileHead<'r>,
+    facts: Facts<'r>,
+    /// Tiles by what they need.
+    tile_sizes: Vec<Bucket>,
+    consistency: Option<Consistency>,
+    items_per_second: Option<f64>,
+    /// What the rules find, the worst first.
+    findings: Vec<Finding>,
+    /// Rules that draw no conclusion, and why.
+    skipped: Vec<Skipped>,
+    /// The model of a PopEF file.
+    model: Option<ComparedModels>,
+}
+
+/// A finding in the summary.
+#[derive(Debug, Serialize)]
+struct Finding {
+    id: &'static str,
+    severity: Severity,
+    names: Vec<String>,
+    message: String,
+}
+
+impl From<popef_findings::Finding> for Finding {
+    fn from(finding: popef_findings::Finding) -> Self {
+        let popef_findings::Finding { rule, severity, names, message, .. } = finding;
+        let names = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        Finding { id: rule.id, severity, names, message }
+    }
+}
+
+/// Rules that draw no conclusion.
+#[derive(Debug, Serialize)]
+struct Skipped {
+    what: String,
+    why: String,
+}
+
+impl From<popef_findings::Skipped> for Skipped {
+    fn from(skipped: popef_findings::Skipped) -> Self {
+        Skipped { what: skipped.what, why: skipped.why }
+    }
+}
+
+/// What is known of a profiling report as a whole.
+#[derive(Debug)]
+pub struct SummaryReport<'r> {
+    graph: &'r GraphProfile,
+    sums: Sums<'r>,
+}
+
+impl<'r> SummaryReport<'r> {
+    /// Computes what is known. `items_per_second` and `model` are shown if there are any.
+    pub fn new(
+        head: ProfileHead<'r>,
+        profile: Profile<'r>,
+        items_per_second: Option<f64>,
+        model: Option<ComparedModels>,
+    ) -> Self {
+        let Profile { graph, execution } = profile;
+        let (facts, consistency) = (facts(graph, execution), profile.consistency());
+        let Report { mut findings, skipped, .. } =
+            propose(graph, execution, &facts, consistency.as_ref(), &Policy::default());
+        findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
+        let findings = findings.into_iter().map(Finding::from).collect();
+        let skipped = skipped.into_iter().map(Skipped::from).collect();
+        let tile_sizes = histogram(graph, 10);
+        SummaryReport {
+            graph,
+            sums: Sums { head, facts, tile_sizes, consistency, items_per_second, findings, skipped, model },
+        }
+    }
+
+    /// Writes it.
+    pub fn write(&self, out: &mut Out, format: ReportFormat, network: Network) -> io::Result<()> {
+        format.write(out, &self.sums, network, |out, sums| write(out, self.graph, sums))
+    }
+}
 
 /// So many categories and activities are shown.
 const ROWS: usize = 6;
 
 /// Writes the summary.
-pub(super) fn write(out: &mut Out, graph: &GraphProfile, summary: &Summary<'_>) -> io::Result<()> {
+fn write(out: &mut Out, graph: &GraphProfile, summary: &Sums<'_>) -> io::Result<()> {
     out.text(Kind::Group, summary.head.path.text());
     out.put(&format!("  {}", target(graph))).end_line()?;
     match &summary.facts.memory {
@@ -43,7 +131,7 @@ pub(super) fn write(out: &mut Out, graph: &GraphProfile, summary: &Summary<'_>) 
         fact(out, "recomputed", &recomputed(consistency))?;
     }
     if let Some(models) = &summary.model {
-        super::model::write(out, models)?;
+        model::write(out, models)?;
     }
     findings(out, &summary.findings)?;
     remarks(out, summary.head.remarks)
@@ -53,7 +141,9 @@ pub(super) fn write(out: &mut Out, graph: &GraphProfile, summary: &Summary<'_>) 
 fn findings(out: &mut Out, findings: &[Finding]) -> io::Result<()> {
     const SHOWN: usize = 5;
     let rules: Vec<_> = findings.chunk_by(|one, other| one.id == other.id).collect();
-    for (Finding { id, severity, message, .. }, others) in rules.iter().filter_map(|rule| rule.split_first()).take(SHOWN) {
+    for (Finding { id, severity, message, .. }, others) in
+        rules.iter().filter_map(|rule| rule.split_first()).take(SHOWN)
+    {
         let kind = match severity {
             Severity::Error => Kind::Error,
             Severity::Warning => Kind::Warning,
@@ -102,10 +192,15 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
     if over.fits == Some(true) {
         fact(out, "memory", "all tiles fit")?;
     } else if over.fits.is_none() {
-        fact(out, "memory", "whether tiles fit is not known: the report does not say what they need, or have, or contradicts itself")?;
+        fact(
+            out,
+            "memory",
+            "whether tiles fit is not known: the report does not say what they need, or have, or contradicts itself",
+        )?;
     } else if over.with_gaps.is_empty() {
         out.put(&format!("  {:<14}", "memory"));
-        let words = format!("all tiles have enough, but {} did not fit into their regions", size(over.overflowed_bytes));
+        let words =
+            format!("all tiles have enough, but {} did not fit into their regions", size(over.overflowed_bytes));
         out.put_as(Kind::Error, &words).end_line()?;
     } else {
         let tiles = counted(over.with_gaps.len(), "tile does not fit", "tiles do not fit");
@@ -125,7 +220,8 @@ fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, si
         if let Some(path) = &liveness.peak_path {
             let name = path.names.iter().flatten().next_back().map(|name| escape(name).into_owned());
             let program = path.steps.programs.last().zip(path.types.last());
-            let program = program.map_or_else(String::new, |(number, kind)| format!("program {number}, {}", escape(kind)));
+            let program =
+                program.map_or_else(String::new, |(number, kind)| format!("program {number}, {}", escape(kind)));
             let named = name.map_or_else(String::new, |name| format!(", in {name}"));
             fact(out, "peak in", &format!("{program}{named}"))?;
         }
@@ -184,7 +280,9 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
     }
     let mut kinds: Vec<_> = steps.by_step_type.iter().filter(|(_, sums)| sums.cycles > 0).collect();
     kinds.sort_by_key(|(_, sums)| Reverse(sums.cycles));
-    let words = |(kind, sums): &(&String, &StepTypeSums)| format!("{} {} with {} cycles", sums.steps, escape(kind), sums.cycles);
+    let words = |(kind, sums): &(&String, &StepTypeSums)| {
+        format!("{} {} with {} cycles", sums.steps, escape(kind), sums.cycles)
+    };
     let words: Vec<_> = kinds.iter().take(ROWS).map(words).collect();
     if !words.is_empty() {
         fact(out, "steps", &words.join(", "))?;
@@ -199,12 +297,21 @@ fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: 
     }
     if let Some(step) = &steps.least_balanced_heavy_step {
         let name = step.name.map_or_else(String::new, |name| format!(", {}", escape(name)));
-        let words = format!("step {}: {} of the tiles' time, {} cycles{name}", step.step, percent(step.tile_balance), step.cycles);
+        let words = format!(
+            "step {}: {} of the tiles' time, {} cycles{name}",
+            step.step,
+            percent(step.tile_balance),
+            step.cycles
+        );
         fact(out, "uneven step", &words)?;
     }
     match steps.unknown_compute_steps {
         0 => Ok(()),
-        count => fact(out, "not known", &format!("the cycles of {count} compute steps: they were neither measured nor estimated")),
+        count => fact(
+            out,
+            "not known",
+            &format!("the cycles of {count} compute steps: they were neither measured nor estimated"),
+        ),
     }
 }
 
@@ -219,7 +326,10 @@ fn recomputed(consistency: &Consistency) -> String {
         Some(first) => {
             let different = counted(consistency.all().different, "differs", "differ");
             let place = first.step.map_or_else(|| "the whole".to_owned(), |step| format!("step {step}"));
-            words.push_str(&format!(", {different}: {} of {place} is {}, not {}", first.key, first.stated, first.recomputed));
+            words.push_str(&format!(
+                ", {different}: {} of {place} is {}, not {}",
+                first.key, first.stated, first.recomputed
+            ));
         }
     }
     if let Some(step) = consistency.clocks_unknown_from {
@@ -231,7 +341,11 @@ fn recomputed(consistency: &Consistency) -> String {
 fn remarks(out: &mut Out, remarks: &Remarks) -> io::Result<()> {
     const SHOWN: usize = 5;
     for remark in remarks.list.iter().take(SHOWN) {
-        out.put("  ").put_as(Kind::Warning, "odd").put(&format!("           {}: {}", escape_rest(&remark.path), escape_rest(&remark.message)));
+        out.put("  ").put_as(Kind::Warning, "odd").put(&format!(
+            "           {}: {}",
+            escape_rest(&remark.path),
+            escape_rest(&remark.message)
+        ));
         out.end_line()?;
     }
     let more = (remarks.list.len().saturating_sub(SHOWN) as u64).saturating_add(remarks.more);
