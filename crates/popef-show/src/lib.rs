@@ -99,6 +99,7 @@ pub use output::color::{Kind, When};
 pub use output::csv;
 pub use output::escape::{escape, escape_rest};
 pub use output::hex::HexView;
+pub use output::markup::markup;
 pub use output::out::Out;
 pub use output::progress::ProgressLine;
 pub use output::report::{ReportFormat, ReportOptions};
@@ -109,7 +110,6 @@ pub use output::until_closed::UntilClosed;
 pub use output::width::{shorten, width};
 pub use output::words;
 pub use page::Page;
-pub use page::html::markup;
 pub use page::plain::{Figure, PlainPage};
 #[cfg(feature = "reports")]
 pub use page::profile::ProfilePage;

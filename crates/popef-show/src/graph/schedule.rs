@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use poplar_graph::{Calls, Cell, GraphId, Ir, Op, Schedule, ScheduleRow};
 
 use crate::output::escape::escape;
+use crate::output::markup::xml;
 use crate::output::units::counted;
 
 /// The most characters of a name or step that are shown.
@@ -277,22 +278,6 @@ fn shown(text: &str) -> String {
 /// A text in which all that could mislead is written out, and not too long.
 fn escaped(text: &str) -> String {
     escape(&shown(text)).into_owned()
-}
-
-fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // XML has no such characters.
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            _ => out.push(character),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use super::picture::Picture;
 use super::words::MOST_NAME;
+use crate::output::fields::{Field, TableRow, Value, keys, write_table};
 use crate::words::{brief, fact, heading, more};
 use crate::{Column, Kind, LongObject, Network, Out, Table, TilesPicture, counted, csv, fit_words, json_item, size};
 
@@ -146,28 +147,35 @@ struct Row {
     symbols: u32,
 }
 
-/// The columns of CSV.
-const KEYS: &[&str] = &[
-    "executable",
-    "tile",
-    "ipu",
-    "member",
-    "size",
-    "code",
-    "constants",
-    "data",
-    "zeroed",
-    "stack",
-    "free",
-    "over",
-    "verdict",
-];
-
 #[derive(Serialize)]
 struct OfExecutable<'e> {
     executable: Option<&'e str>,
     #[serde(flatten)]
     row: Row,
+}
+
+impl TableRow for OfExecutable<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::data("executable"),
+            Field::number("tile", "Tile", |of| Value::Number(of.row.tile.into())),
+            Field::number("ipu", "IPU", |of| Value::number(of.row.ipu)),
+            Field::data("member"),
+            Field::number("size", "Size", |of| Value::Bytes(of.row.size)),
+            Field::number("code", "Code", |of| Value::Bytes(of.row.sizes.code)),
+            Field::number("constants", "Constants", |of| Value::Bytes(of.row.sizes.constants)),
+            Field::number("data", "Data", |of| Value::Bytes(of.row.sizes.data)),
+            Field::number("zeroed", "Zeroed", |of| Value::Bytes(of.row.sizes.zeroed)),
+            Field::data("stack"),
+            Field::number("free", "Free", |of| Value::bytes(of.row.free)),
+            Field::words("over", "", Kind::Warning, |of| Value::text(too_much(&of.row))),
+            Field::data("verdict"),
+        ]
+    }
+}
+
+fn too_much(row: &Row) -> String {
+    row.over.filter(|over| *over > 0).map_or(String::new(), |over| format!("{} too much", size(over)))
 }
 
 #[derive(Serialize)]
@@ -208,7 +216,7 @@ impl ExecutablesRenderer {
             TilesFormat::Json => {
                 document = Some(LongObject::begin(out, &Head { schema_version: 1, path: &path }, "executables")?);
             }
-            TilesFormat::Csv => csv::heading(out, KEYS)?,
+            TilesFormat::Csv => csv::heading(out, &keys::<OfExecutable<'_>>())?,
         }
         Ok(ExecutablesRenderer { path, file, format, top, network, document, pictures: Vec::new() })
     }
@@ -219,7 +227,7 @@ impl ExecutablesRenderer {
             (Some(document), _) => document.element(out, &WithTiles(exec))?,
             (None, TilesFormat::Svg) => self.pictures.push(exec.picture()),
             (None, TilesFormat::Ndjson) => write_lines(out, &self.file, exec)?,
-            (None, TilesFormat::Csv) => write_csv(out, exec)?,
+            (None, TilesFormat::Csv) => exec.write_csv(out)?,
             _ => show(out, exec, self.top)?,
         }
         out.flush_if_full()
@@ -305,32 +313,8 @@ fn show(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
 
 fn show_tiles(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
     heading(out, "Fullest tiles")?;
-    let mut table = Table::new([
-        Column::right("TILE"),
-        Column::right("IPU"),
-        Column::right("SIZE"),
-        Column::right("CODE"),
-        Column::right("CONSTANTS"),
-        Column::right("DATA"),
-        Column::right("ZEROED"),
-        Column::right("FREE"),
-        Column::left("", Kind::Warning),
-    ]);
-    let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
-    for row in exec.rows().take(top) {
-        table.row([
-            &row.tile.to_string(),
-            &number(row.ipu),
-            &size(row.size),
-            &size(row.sizes.code),
-            &size(row.sizes.constants),
-            &size(row.sizes.data),
-            &size(row.sizes.zeroed),
-            &row.free.map_or(String::new(), size),
-            &row.over.filter(|over| *over > 0).map_or(String::new(), |over| format!("{} too much", size(over))),
-        ]);
-    }
-    table.write(out)?;
+    let rows: Vec<_> = exec.rows().take(top).map(|row| OfExecutable { executable: None, row }).collect();
+    write_table(out, &rows)?;
     more(out, exec.summary.tiles.len(), top)
 }
 
@@ -417,6 +401,12 @@ impl ExecutableTiles {
     /// The tiles, the fullest first.
     fn rows(&self) -> impl Iterator<Item = Row> {
         self.summary.fullest(usize::MAX).into_iter().map(|tile| self.row(tile))
+    }
+
+    fn write_csv(&self, out: &mut Out) -> io::Result<()> {
+        let (keys, name) = (keys::<OfExecutable<'_>>(), self.brief_name());
+        let mut rows = self.rows().map(|row| OfExecutable { executable: name.as_deref(), row });
+        rows.try_for_each(|row| csv::row(out, &keys, &row))
     }
 
     fn row(&self, tile: &Tile) -> Row {
@@ -512,11 +502,6 @@ impl Symbol {
         let executable::Symbol { name, kind, address, size, .. } = symbol.clone();
         Symbol { name: name.into(), kind, address, size }
     }
-}
-
-fn write_csv(out: &mut Out, exec: &ExecutableTiles) -> io::Result<()> {
-    let name = exec.brief_name();
-    exec.rows().try_for_each(|row| csv::row(out, KEYS, &OfExecutable { executable: name.as_deref(), row }))
 }
 
 fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Largest) -> io::Result<()> {
