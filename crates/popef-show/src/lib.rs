@@ -74,6 +74,8 @@ mod findings;
 pub mod graph;
 mod json;
 mod list;
+#[cfg(feature = "reports")]
+pub mod operations;
 mod output;
 mod page;
 #[cfg(feature = "reports")]
@@ -120,5 +122,5 @@ pub use report::glob::Glob;
 pub use report::metadata::Provider;
 pub use report::options::{Options, Select, Sort};
 pub use report::tiles::fit_words;
-pub use report::type_word::type_word;
+pub use report::type_word::{type_name, type_word};
 pub use report::workers::{OneThread, Workers};

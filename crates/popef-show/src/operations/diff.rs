@@ -1,53 +1,122 @@
-//! Differences for people, in the manner of diff.
+//! How two files differ: as text in the manner of diff, and as JSON.
 
 use std::io;
+use std::path::Path;
 
-use popef_ops::Name;
-use popef_ops::diff::{BlobDiff, BytesDiff, FieldDiff, DiffSummary, Side, Status, ValueDiff};
-use popef_show::{Kind, Out, counted, escape, size, width};
+use popef::File;
+use popef_ops::diff::{BlobDiff, BytesDiff, DiffSummary, FieldDiff, Side, Status, ValueDiff};
+use popef_ops::{FilePath, Name};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::DiffedFile;
-use crate::common::filter::type_name;
+use crate::{Kind, LongObject, Network, Out, ReportFormat, counted, escape, json_item, size, type_name, width};
 
-/// How much is printed.
-#[derive(Clone, Copy)]
-pub(super) struct Extent {
+/// How much is shown as text.
+#[derive(Clone, Copy, Debug)]
+pub struct DiffExtent {
     /// Only one line for each blob.
-    pub(super) brief: bool,
+    pub brief: bool,
     /// Everything, however much it is.
-    pub(super) all: bool,
+    pub all: bool,
 }
 
 /// How many blobs, and how many changes of one, are printed unless all are asked for.
 const MOST_BLOBS: usize = 100;
 const MOST_CHANGES: usize = 20;
 
-pub(super) struct Text<'o> {
+/// One of the two files.
+#[derive(Debug, Serialize)]
+struct DiffedFile {
+    #[serde(flatten)]
+    path: FilePath,
+    size: u64,
+    blobs: usize,
+}
+
+impl DiffedFile {
+    fn new(path: &Path, file: &File) -> Self {
+        DiffedFile { path: path.into(), size: file.size(), blobs: file.len() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head<'d> {
+    schema_version: u32,
+    a: &'d DiffedFile,
+    b: &'d DiffedFile,
+}
+
+#[derive(Serialize)]
+struct Tail<'d> {
+    #[serde(flatten)]
+    summary: &'d DiffSummary,
+    #[serde(flatten)]
+    network: Network,
+}
+
+#[derive(Serialize)]
+struct Sums<'d> {
+    a: &'d DiffedFile,
+    b: &'d DiffedFile,
+    #[serde(flatten)]
+    summary: &'d DiffSummary,
+}
+
+/// Shows the blobs that differ, one after the other.
+#[derive(Debug)]
+pub struct DiffRenderer<'o> {
     out: &'o mut Out,
-    extent: Extent,
+    format: ReportFormat,
+    extent: DiffExtent,
+    network: Network,
+    files: [DiffedFile; 2],
+    document: Option<LongObject>,
     shown: usize,
     hidden: usize,
 }
 
-impl<'o> Text<'o> {
-    pub(super) fn new(out: &'o mut Out, extent: Extent) -> Self {
-        Text { out, extent, shown: 0, hidden: 0 }
+impl<'o> DiffRenderer<'o> {
+    /// Writes what stands before the blobs.
+    pub fn begin(
+        out: &'o mut Out,
+        a: (&Path, &File),
+        b: (&Path, &File),
+        format: ReportFormat,
+        extent: DiffExtent,
+        network: Network,
+    ) -> io::Result<Self> {
+        let files = [a, b].map(|(path, file)| DiffedFile::new(path, file));
+        let [a, b] = &files;
+        let document = match format {
+            ReportFormat::Text if !extent.brief => begin_text(out, &files).map(|()| None)?,
+            ReportFormat::Json => Some(LongObject::begin(out, &Head { schema_version: 1, a, b }, "blobs")?),
+            ReportFormat::Text | ReportFormat::Ndjson => None,
+        };
+        Ok(DiffRenderer { out, format, extent, network, files, document, shown: 0, hidden: 0 })
     }
 
-    pub(super) fn begin(&mut self, [a, b]: &[DiffedFile; 2]) -> io::Result<()> {
-        if self.extent.brief {
-            return Ok(());
+    /// Writes a blob that is not the same.
+    pub fn blob(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        match (&mut self.document, self.format) {
+            (Some(document), _) => document.element(self.out, blob),
+            (None, ReportFormat::Ndjson) => json_item(self.out, "blob", blob),
+            (None, _) => self.blob_as_text(blob),
         }
-        for (mark, kind, file) in [("--- ", Kind::Removed, a), ("+++ ", Kind::Added, b)] {
-            self.out.put_as(kind, mark).text(kind, file.path.text());
-            self.out.put(&format!("  {}, {}", size(file.size), counted(file.blobs, "blob", "blobs"))).end_line()?;
-        }
-        Ok(())
     }
 
-    /// Shows a blob that is not the same. What is within the tolerance is only counted at the end.
-    pub(super) fn blob(&mut self, blob: &BlobDiff) -> io::Result<()> {
+    /// Writes what stands behind the blobs.
+    pub fn end(mut self, summary: &DiffSummary) -> io::Result<()> {
+        let [a, b] = &self.files;
+        match (self.document.take(), self.format) {
+            (Some(document), _) => document.end(self.out, &Tail { summary, network: self.network }),
+            (None, ReportFormat::Ndjson) => json_item(self.out, "report", &Sums { a, b, summary }),
+            (None, _) => self.end_text(summary),
+        }
+    }
+
+    /// What is within the tolerance is only counted at the end.
+    fn blob_as_text(&mut self, blob: &BlobDiff) -> io::Result<()> {
         if blob.status == Status::Close && !self.extent.all {
             return Ok(());
         }
@@ -127,7 +196,8 @@ impl<'o> Text<'o> {
     }
 
     fn values(&mut self, values: &ValueDiff) -> io::Result<()> {
-        let mut line = format!("    {} of {} differ", values.different, counted(values.elements, "element", "elements"));
+        let mut line =
+            format!("    {} of {} differ", values.different, counted(values.elements, "element", "elements"));
         if let Some(tensors) = values.different_tensors {
             line.push_str(&format!(", in {}", counted(tensors, "tensor", "tensors")));
         }
@@ -150,13 +220,12 @@ impl<'o> Text<'o> {
     }
 
     fn bytes(&mut self, bytes: &BytesDiff) -> io::Result<()> {
-        let count = match bytes.a == bytes.b {
-            true => counted(bytes.a, "byte", "bytes"),
-            false => format!("{} -> {}", bytes.a, counted(bytes.b, "byte", "bytes")),
-        };
-        let mut line = match bytes.behind_tensors {
-            true => format!("    {count} behind the tensor data"),
-            false => format!("    data of {count}"),
+        let count = counted(bytes.b, "byte", "bytes");
+        let count = if bytes.a == bytes.b { count } else { format!("{} -> {count}", bytes.a) };
+        let mut line = if bytes.behind_tensors {
+            format!("    {count} behind the tensor data")
+        } else {
+            format!("    data of {count}")
         };
         if let Some(different) = bytes.different.filter(|different| *different > 0) {
             line.push_str(&format!(", {different} differ"));
@@ -189,7 +258,7 @@ impl<'o> Text<'o> {
         Ok(())
     }
 
-    pub(super) fn end(&mut self, summary: &DiffSummary) -> io::Result<()> {
+    fn end_text(&mut self, summary: &DiffSummary) -> io::Result<()> {
         if self.hidden > 0 {
             self.out
                 .put(&format!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs")))
@@ -214,11 +283,25 @@ impl<'o> Text<'o> {
         match summary.ignored_bytes {
             0 => Ok(()),
             bytes => {
-                let differ = if bytes == 1 { "byte that means nothing here differs" } else { "bytes that mean nothing here differ" };
-                self.out.put(&format!("note: {bytes} {differ} (behind tensors, or in messages); --exact tells where")).end_line()
+                let differ = if bytes == 1 {
+                    "byte that means nothing here differs"
+                } else {
+                    "bytes that mean nothing here differ"
+                };
+                self.out
+                    .put(&format!("note: {bytes} {differ} (behind tensors, or in messages); --exact tells where"))
+                    .end_line()
             }
         }
     }
+}
+
+fn begin_text(out: &mut Out, [a, b]: &[DiffedFile; 2]) -> io::Result<()> {
+    for (mark, kind, file) in [("--- ", Kind::Removed, a), ("+++ ", Kind::Added, b)] {
+        out.put_as(kind, mark).text(kind, file.path.text());
+        out.put(&format!("  {}, {}", size(file.size), counted(file.blobs, "blob", "blobs"))).end_line()?;
+    }
+    Ok(())
 }
 
 /// One line about all blobs.
