@@ -1,47 +1,27 @@
 //! What a report of a program looks like, and how much of it is shown.
 
 use crate::json::stream::Network;
+use crate::output::named::named;
 
-/// The formats of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GraphFormat {
-    /// For people.
-    Text,
-    /// One JSON document.
-    Json,
-    /// Lines of JSON.
-    Ndjson,
-    /// A picture of the calls, in the language of Graphviz.
-    Dot,
-    /// The same in the language of Mermaid.
-    Mermaid,
-    /// One page without scripts.
-    Html,
+named! {
+    /// The formats of a program.
+    pub enum GraphFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Lines of JSON.
+        Ndjson = "ndjson",
+        /// A picture of the calls, in the language of Graphviz.
+        Dot = "dot",
+        /// The same in the language of Mermaid.
+        Mermaid = "mermaid",
+        /// One page without scripts.
+        Html = "html",
+    }
 }
 
 impl GraphFormat {
-    /// All formats.
-    pub const ALL: [GraphFormat; 6] = [
-        GraphFormat::Text,
-        GraphFormat::Json,
-        GraphFormat::Ndjson,
-        GraphFormat::Dot,
-        GraphFormat::Mermaid,
-        GraphFormat::Html,
-    ];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            GraphFormat::Text => "text",
-            GraphFormat::Json => "json",
-            GraphFormat::Ndjson => "ndjson",
-            GraphFormat::Dot => "dot",
-            GraphFormat::Mermaid => "mermaid",
-            GraphFormat::Html => "html",
-        }
-    }
-
     /// What a file of it is.
     pub fn noun(self) -> &'static str {
         match self {

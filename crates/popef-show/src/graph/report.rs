@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
+use crate::json::stream::item_in;
 use crate::words::brief;
 use crate::{Network, Out, counted, json_document, json_item};
 use popef_ops::{ErrorReport, FilePath, InFile};
@@ -88,15 +89,6 @@ struct Document<'r> {
     graph_list: Vec<GraphRow<'r>>,
     call_tree: &'r [CallRow],
     parameter_list: Vec<ParameterRow<'r>>,
-}
-
-/// A row of a list, in the file that it is of.
-#[derive(Serialize)]
-struct Line<'r, T: Serialize> {
-    #[serde(flatten)]
-    file: &'r InFile,
-    #[serde(flatten)]
-    row: T,
 }
 
 impl<'d> GraphReport<'d> {
@@ -191,13 +183,13 @@ impl<'d> GraphReport<'d> {
     fn write_lines(&self, out: &mut Out) -> io::Result<()> {
         let file = &self.file;
         for row in self.graph_rows() {
-            json_item(out, "graph", &Line { file, row })?;
+            item_in(out, "graph", file, &row)?;
         }
         for row in &self.tree {
-            json_item(out, "call", &Line { file, row })?;
+            item_in(out, "call", file, row)?;
         }
         for row in self.parameter_rows() {
-            json_item(out, "parameter", &Line { file, row })?;
+            item_in(out, "parameter", file, &row)?;
         }
         json_item(out, "file", &self.sums())
     }

@@ -59,6 +59,19 @@ pub fn item(out: &mut Out, kind: &str, item: &impl Serialize) -> io::Result<()> 
     write::line(out, &Line { kind, item })
 }
 
+/// The same of an item in something, such as a file, whose members come first.
+#[cfg(feature = "reports")]
+pub(crate) fn item_in(out: &mut Out, kind: &str, within: &impl Serialize, item: &impl Serialize) -> io::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Within<'i, W: Serialize, T: Serialize> {
+        #[serde(flatten)]
+        within: &'i W,
+        #[serde(flatten)]
+        item: &'i T,
+    }
+    self::item(out, kind, &Within { within, item })
+}
+
 /// Ends a document whose list of files was written.
 pub fn end_of_files(out: &mut Out, network: Network) -> io::Result<()> {
     end_of_list(out, &network)

@@ -7,7 +7,8 @@ use popef_ops::hash::{BlobHash, Digests, FileHash, ManifestLine, PrefixHash};
 use popef_ops::{ErrorReport, FilePath, InFile};
 use serde::Serialize;
 
-use crate::{Kind, LongObject, Out, ReportFormat, counted, json_item, json_line, size, type_name};
+use crate::json::stream::item_in;
+use crate::{Kind, LongObject, Out, ReportFormat, counted, json_line, size, type_name};
 
 /// Shows the digests of a file and its blobs, one after the other.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl HashRenderer {
         match self.document {
             // The list of blobs stands in the place of their number.
             Some(document) => document.end(out, &FileMembers { blobs: None, ..members }),
-            None => json_item(out, "file", &FileLine { path: &self.path, members }),
+            None => item_in(out, "file", &self.path, &members),
         }
     }
 
@@ -113,14 +114,6 @@ impl HashRenderer {
         }
         Ok(())
     }
-}
-
-#[derive(Serialize)]
-struct FileLine<'f> {
-    #[serde(flatten)]
-    path: &'f FilePath,
-    #[serde(flatten)]
-    members: FileMembers,
 }
 
 /// What is known of a file as a whole.

@@ -7,7 +7,8 @@ use popef_ops::hash::{BlobVerdict, Verification, WrongBlob};
 use popef_ops::{ErrorReport, FilePath, InFile};
 use serde::Serialize;
 
-use crate::{Kind, LongObject, Out, ReportFormat, counted, json_item, type_name};
+use crate::json::stream::item_in;
+use crate::{Kind, LongObject, Out, ReportFormat, counted, type_name};
 
 /// What became of a file.
 #[derive(Debug, Serialize)]
@@ -100,7 +101,7 @@ impl<'a> VerifyRenderer<'a> {
             (ReportFormat::Text, _) if self.shown.len() < MOST_BLOBS => self.shown.push(blob),
             (ReportFormat::Text, _) => {}
             (ReportFormat::Json, Some(document)) => document.element(out, &blob)?,
-            _ => json_item(out, "blob", &BlobLine { file: &self.in_file, blob: &blob })?,
+            _ => item_in(out, "blob", &self.in_file, &blob)?,
         }
         Ok(())
     }
@@ -109,9 +110,7 @@ impl<'a> VerifyRenderer<'a> {
     pub fn end(self, out: &mut Out, outcome: &FileOutcome) -> io::Result<()> {
         match self.document {
             Some(document) => document.end(out, outcome),
-            None if self.format == ReportFormat::Ndjson => {
-                json_item(out, "file", &FileLine { path: self.path, outcome })
-            }
+            None if self.format == ReportFormat::Ndjson => item_in(out, "file", self.path, outcome),
             None => self.write_text(out, outcome),
         }
     }
@@ -158,22 +157,6 @@ impl<'a> VerifyRenderer<'a> {
         }
         Ok(())
     }
-}
-
-#[derive(Serialize)]
-struct BlobLine<'b> {
-    #[serde(flatten)]
-    file: &'b InFile,
-    #[serde(flatten)]
-    blob: &'b WrongBlob,
-}
-
-#[derive(Serialize)]
-struct FileLine<'f> {
-    #[serde(flatten)]
-    path: &'f FilePath,
-    #[serde(flatten)]
-    outcome: &'f FileOutcome,
 }
 
 fn write_blob(out: &mut Out, blob: &WrongBlob) -> io::Result<()> {

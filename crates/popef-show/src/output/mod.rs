@@ -8,6 +8,7 @@ pub(crate) mod fields;
 pub(crate) mod heading;
 pub(crate) mod hex;
 pub(crate) mod markup;
+pub(crate) mod named;
 pub(crate) mod out;
 pub(crate) mod paragraph;
 pub(crate) mod progress;

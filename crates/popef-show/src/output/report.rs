@@ -6,31 +6,21 @@ use serde::Serialize;
 
 use super::out::Out;
 use crate::json::stream::{Network, document, item};
+use crate::output::named::named;
 
-/// The formats that every report has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportFormat {
-    /// For people.
-    Text,
-    /// One JSON document.
-    Json,
-    /// Lines of JSON.
-    Ndjson,
+named! {
+    /// The formats that every report has.
+    pub enum ReportFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Lines of JSON.
+        Ndjson = "ndjson",
+    }
 }
 
 impl ReportFormat {
-    /// All formats.
-    pub const ALL: [ReportFormat; 3] = [ReportFormat::Text, ReportFormat::Json, ReportFormat::Ndjson];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReportFormat::Text => "text",
-            ReportFormat::Json => "json",
-            ReportFormat::Ndjson => "ndjson",
-        }
-    }
-
     /// Writes a report that is one object, or as `text` shows it.
     pub fn write<T: Serialize>(
         self,

@@ -10,57 +10,34 @@ use poplar_inspect::profile::{
 use serde::{Serialize, Serializer};
 
 use super::{Profile, ProfileFormat, ProfileHead};
+use crate::json::stream::item_in;
 use crate::output::fields::{TableRow, write_csv, write_table};
+use crate::output::named::named;
 use crate::{Network, Out, json_document, json_item};
 
-/// What a table has a row for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProfileTable {
-    /// A category of memory.
-    Category,
-    /// A tile.
-    Tile,
-    /// A type of vertices.
-    Vertex,
-    /// A compute set.
-    ComputeSet,
-    /// A program, in the tree of those that run it.
-    Program,
-    /// An exchange.
-    Exchange,
-    /// A step of an execution.
-    Step,
-    /// The steps of an execution whose names begin alike.
-    Layer,
+named! {
+    /// What a table has a row for.
+    pub enum ProfileTable {
+        /// A category of memory.
+        Category = "category",
+        /// A tile.
+        Tile = "tile",
+        /// A type of vertices.
+        Vertex = "vertex",
+        /// A compute set.
+        ComputeSet = "computeset",
+        /// A program, in the tree of those that run it.
+        Program = "program",
+        /// An exchange.
+        Exchange = "exchange",
+        /// A step of an execution.
+        Step = "step",
+        /// The steps of an execution whose names begin alike.
+        Layer = "layer",
+    }
 }
 
 impl ProfileTable {
-    /// All tables.
-    pub const ALL: [ProfileTable; 8] = [
-        ProfileTable::Category,
-        ProfileTable::Tile,
-        ProfileTable::Vertex,
-        ProfileTable::ComputeSet,
-        ProfileTable::Program,
-        ProfileTable::Exchange,
-        ProfileTable::Step,
-        ProfileTable::Layer,
-    ];
-
-    /// Its name on a command line, and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ProfileTable::Category => "category",
-            ProfileTable::Tile => "tile",
-            ProfileTable::Vertex => "vertex",
-            ProfileTable::ComputeSet => "computeset",
-            ProfileTable::Program => "program",
-            ProfileTable::Exchange => "exchange",
-            ProfileTable::Step => "step",
-            ProfileTable::Layer => "layer",
-        }
-    }
-
     /// Whether it has rows only of an execution.
     pub fn needs_execution(self) -> bool {
         matches!(self, ProfileTable::Step | ProfileTable::Layer)
@@ -128,7 +105,7 @@ impl TableRequest<'_> {
                 json_document(out, &Document { head, by, rows, more: rows }, network)?;
             }
             ProfileFormat::Ndjson => {
-                rows.by_ref().try_for_each(|row| json_item(out, by, &InFileRow { file: &file, row }))?;
+                rows.by_ref().try_for_each(|row| item_in(out, by, &file, &row))?;
                 json_item(out, "file", &Last { head, more: rows.has_more() })?;
             }
             // Other formats are for findings.
@@ -147,14 +124,6 @@ struct Document<'r, I: Iterator<Item: Serialize>> {
     rows: &'r RefCell<First<I>>,
     #[serde(serialize_with = "more")]
     more: &'r RefCell<First<I>>,
-}
-
-#[derive(Serialize)]
-struct InFileRow<'r, R> {
-    #[serde(flatten)]
-    file: &'r InFile,
-    #[serde(flatten)]
-    row: R,
 }
 
 #[derive(Serialize)]

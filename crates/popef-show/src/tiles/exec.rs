@@ -13,39 +13,25 @@ use serde::{Serialize, Serializer};
 
 use super::picture::Picture;
 use super::words::MOST_NAME;
+use crate::json::stream::item_in;
 use crate::output::fields::{Field, TableRow, Value, keys, write_table};
+use crate::output::named::named;
 use crate::words::{brief, fact, heading, more};
 use crate::{Column, Kind, LongObject, Network, Out, Table, TilesPicture, counted, csv, fit_words, json_item, size};
 
-/// The formats of executables and their tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TilesFormat {
-    /// For people.
-    Text,
-    /// One JSON document.
-    Json,
-    /// Lines of JSON.
-    Ndjson,
-    /// A row for each tile.
-    Csv,
-    /// A picture of all tiles.
-    Svg,
-}
-
-impl TilesFormat {
-    /// All formats.
-    pub const ALL: [TilesFormat; 5] =
-        [TilesFormat::Text, TilesFormat::Json, TilesFormat::Ndjson, TilesFormat::Csv, TilesFormat::Svg];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            TilesFormat::Text => "text",
-            TilesFormat::Json => "json",
-            TilesFormat::Ndjson => "ndjson",
-            TilesFormat::Csv => "csv",
-            TilesFormat::Svg => "svg",
-        }
+named! {
+    /// The formats of executables and their tiles.
+    pub enum TilesFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Lines of JSON.
+        Ndjson = "ndjson",
+        /// A row for each tile.
+        Csv = "csv",
+        /// A picture of all tiles.
+        Svg = "svg",
     }
 }
 
@@ -238,7 +224,7 @@ impl ExecutablesRenderer {
         let row = NotRead { executable: name.to_string_lossy().into_owned(), error };
         match (&mut self.document, self.format) {
             (Some(document), _) => document.element(out, &row),
-            (None, TilesFormat::Ndjson) => json_item(out, "executable", &InFileRow { file: &self.file, row }),
+            (None, TilesFormat::Ndjson) => item_in(out, "executable", &self.file, &row),
             (None, TilesFormat::Text) => {
                 out.end_line()?;
                 out.quoted(Kind::Name, name).put(" was not read").end_line()
@@ -341,20 +327,12 @@ fn show_sections(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Resul
     more(out, sections.count(), top)
 }
 
-#[derive(Serialize)]
-struct InFileRow<'e, R: Serialize> {
-    #[serde(flatten)]
-    file: &'e InFile,
-    #[serde(flatten)]
-    row: R,
-}
-
 fn write_lines(out: &mut Out, file: &InFile, exec: &ExecutableTiles) -> io::Result<()> {
     let name = exec.brief_name();
     for row in exec.rows() {
-        json_item(out, "tile", &InFileRow { file, row: OfExecutable { executable: name.as_deref(), row } })?;
+        item_in(out, "tile", file, &OfExecutable { executable: name.as_deref(), row })?;
     }
-    json_item(out, "executable", &InFileRow { file, row: exec.sums() })
+    item_in(out, "executable", file, &exec.sums())
 }
 
 #[derive(Serialize)]

@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::picture::Picture;
 use super::words::{MOST_NAME, fullest_tiles};
+use crate::json::stream::item_in;
 use crate::words::{brief, heading, more, shape};
 use crate::{Column, Kind, Out, ReportFormat, ReportOptions, Table, counted, json_document, json_item, size};
 
@@ -133,7 +134,7 @@ impl<'m> MapReport<'m> {
 
     fn write_lines(&self, out: &mut Out, top: usize) -> io::Result<()> {
         for row in self.rows() {
-            json_item(out, "tensor", &InFileRow { file: &self.file, row })?;
+            item_in(out, "tensor", &self.file, &row)?;
         }
         json_item(out, "file", &self.sums(top))
     }
@@ -269,12 +270,4 @@ impl Serialize for Row<'_> {
         let computation = &*brief(&self.computation.name, MOST_NAME);
         Fields { index, computation, tensor, balance }.serialize(serializer)
     }
-}
-
-#[derive(Serialize)]
-struct InFileRow<'m> {
-    #[serde(flatten)]
-    file: &'m InFile,
-    #[serde(flatten)]
-    row: Row<'m>,
 }

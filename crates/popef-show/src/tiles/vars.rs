@@ -10,6 +10,7 @@ use poplar_inspect::tiles::{LoweredVar, LoweredVars, TileMemory};
 use serde::Serialize;
 
 use super::picture::MemoryPicture;
+use crate::json::stream::item_in;
 use crate::words::{fact, heading, more};
 use crate::{Column, Kind, Out, ReportFormat, ReportOptions, Table, counted, json_document, json_item, size};
 
@@ -66,14 +67,6 @@ struct Document<'v> {
     tile_memories: &'v [TileMemory],
 }
 
-#[derive(Debug, Serialize)]
-struct InFileTile<'v> {
-    #[serde(flatten)]
-    file: &'v InFile,
-    #[serde(flatten)]
-    memory: &'v TileMemory,
-}
-
 /// The memory of tiles: variables, gaps, and what is always live.
 #[derive(Debug)]
 pub struct VarsReport<'v> {
@@ -118,7 +111,7 @@ impl<'v> VarsReport<'v> {
 
     fn write_lines(&self, out: &mut Out) -> io::Result<()> {
         for memory in self.document.tile_memories {
-            json_item(out, "tile", &InFileTile { file: &self.file, memory })?;
+            item_in(out, "tile", &self.file, memory)?;
         }
         json_item(out, "file", &self.document.sums)
     }
