@@ -70,35 +70,50 @@
 
 mod failure;
 mod findings;
+#[cfg(feature = "graphs")]
+pub mod graph;
 mod json;
 mod list;
+#[cfg(feature = "reports")]
+pub mod operations;
 mod output;
 mod page;
+#[cfg(feature = "reports")]
+pub mod profile;
 mod report;
 pub mod rules;
-#[cfg(feature = "graphs")]
-mod schedule;
+#[cfg(feature = "reports")]
+pub mod tiles;
 
 pub use failure::{Failure, Failures};
 pub use findings::format::FindingsFormat;
 pub use findings::group::{CheckedFile, Group, Mend, Totals, Verdict};
 pub use findings::options::FindingsOptions;
 pub use findings::renderer::FindingsRenderer;
+#[cfg(feature = "graphs")]
+pub use graph::SchedulePicture;
+pub use json::rows::JsonRows;
+pub use json::stream::{LongObject, Network, document as json_document, end_of_files, item as json_item};
 pub use json::write::{line as json_line, lines as json_lines};
 pub use list::format::ListFormat;
 pub use list::renderer::ListRenderer;
 pub use output::color::{Kind, When};
+pub use output::csv;
 pub use output::escape::{escape, escape_rest};
 pub use output::hex::HexView;
+pub use output::markup::markup;
 pub use output::out::Out;
 pub use output::progress::ProgressLine;
+pub use output::report::{ReportFormat, ReportOptions};
 pub use output::screen::Screen;
+pub use output::table::{Column, Table};
 pub use output::units::{counted, size, thousands};
 pub use output::until_closed::UntilClosed;
 pub use output::width::{shorten, width};
+pub use output::words;
 pub use page::Page;
-pub use page::html::markup;
 pub use page::plain::{Figure, PlainPage};
+#[cfg(feature = "reports")]
 pub use page::profile::ProfilePage;
 pub use page::tables::Cell;
 pub use page::tiles::TilesPicture;
@@ -107,7 +122,5 @@ pub use report::glob::Glob;
 pub use report::metadata::Provider;
 pub use report::options::{Options, Select, Sort};
 pub use report::tiles::fit_words;
-pub use report::type_word::type_word;
+pub use report::type_word::{type_name, type_word};
 pub use report::workers::{OneThread, Workers};
-#[cfg(feature = "graphs")]
-pub use schedule::SchedulePicture;

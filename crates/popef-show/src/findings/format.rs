@@ -5,49 +5,29 @@ use super::options::FindingsOptions;
 use super::renderer::FindingsRenderer;
 use super::sarif::Sarif;
 use super::text::Text;
+use crate::output::named::named;
 
-/// The formats in which findings are shown. A new one is a [`FindingsRenderer`] in a file of its own, and an entry in each
-/// function here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FindingsFormat {
-    /// For people.
-    Text,
-    /// One JSON document.
-    Json,
-    /// One JSON object per line and finding.
-    Ndjson,
-    /// SARIF 2.1.0, for code scanners.
-    Sarif,
-    /// Workflow commands, which GitHub Actions shows as annotations.
-    GitHub,
-    /// JUnit XML, for CI systems that show test results.
-    JUnit,
+named! {
+    /// The formats in which findings are shown. A new one is a [`FindingsRenderer`] in a file of its own, and an entry in each
+    /// function here.
+    #[non_exhaustive]
+    pub enum FindingsFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// One JSON object per line and finding.
+        Ndjson = "ndjson",
+        /// SARIF 2.1.0, for code scanners.
+        Sarif = "sarif",
+        /// Workflow commands, which GitHub Actions shows as annotations.
+        GitHub = "github",
+        /// JUnit XML, for CI systems that show test results.
+        JUnit = "junit",
+    }
 }
 
 impl FindingsFormat {
-    /// All formats.
-    pub const ALL: [FindingsFormat; 6] = [
-        FindingsFormat::Text,
-        FindingsFormat::Json,
-        FindingsFormat::Ndjson,
-        FindingsFormat::Sarif,
-        FindingsFormat::GitHub,
-        FindingsFormat::JUnit,
-    ];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            FindingsFormat::Text => "text",
-            FindingsFormat::Json => "json",
-            FindingsFormat::Ndjson => "ndjson",
-            FindingsFormat::Sarif => "sarif",
-            FindingsFormat::GitHub => "github",
-            FindingsFormat::JUnit => "junit",
-        }
-    }
-
     /// The renderer.
     pub fn renderer(self, options: FindingsOptions) -> Box<dyn FindingsRenderer> {
         match self {

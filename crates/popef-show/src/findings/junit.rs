@@ -12,6 +12,7 @@ use super::group::{Group, Totals, Verdict, reason};
 use super::options::FindingsOptions;
 use super::renderer::FindingsRenderer;
 use crate::output::escape::{escape, escape_rest};
+use crate::output::markup::xml;
 use crate::output::out::Out;
 
 pub(super) struct JUnit {
@@ -147,9 +148,4 @@ fn suite(out: &mut Out, name: &str, is_unsafe: bool, cases: &[Case]) -> io::Resu
 
 fn attribute<'o>(out: &'o mut Out, name: &str, value: &str) -> &'o mut Out {
     out.put(" ").put(name).put("=\"").put(&xml(value)).put("\"")
-}
-
-/// A text in XML. Hidden characters were escaped before, so that all characters are allowed in XML.
-fn xml(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod members;
 pub(crate) mod network;
+pub(crate) mod rows;
 mod safe;
+pub(crate) mod stream;
 pub(crate) mod text;
 pub(crate) mod write;

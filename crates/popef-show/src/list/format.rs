@@ -2,35 +2,25 @@ use super::json::{Json, JsonLines};
 use super::overview::Overview;
 use super::renderer::ListRenderer;
 use super::text::Listing;
+use crate::output::named::named;
 use crate::output::screen::Screen;
 use crate::report::options::Options;
 
-/// The formats in which files are listed. A new one is a [`ListRenderer`] in a file of its own, and an entry in each function
-/// here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ListFormat {
-    /// For people: the vendor's listing of what is selected, or an overview.
-    Text,
-    /// One JSON document.
-    Json,
-    /// One JSON object per line and blob.
-    Ndjson,
+named! {
+    /// The formats in which files are listed. A new one is a [`ListRenderer`] in a file of its own, and an entry in each function
+    /// here.
+    #[non_exhaustive]
+    pub enum ListFormat {
+        /// For people: the vendor's listing of what is selected, or an overview.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// One JSON object per line and blob.
+        Ndjson = "ndjson",
+    }
 }
 
 impl ListFormat {
-    /// All formats.
-    pub const ALL: [ListFormat; 3] = [ListFormat::Text, ListFormat::Json, ListFormat::Ndjson];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            ListFormat::Text => "text",
-            ListFormat::Json => "json",
-            ListFormat::Ndjson => "ndjson",
-        }
-    }
-
     /// The renderer. Without a screen, text is not shortened.
     pub fn renderer(self, options: &Options, screen: Option<Screen>) -> Box<dyn ListRenderer> {
         match self {

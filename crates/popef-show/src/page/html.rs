@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use popef::types::Text;
 
 use crate::output::escape::escape;
+use crate::output::markup::push_markup;
 
 /// A page while it is written. Texts from files go through [`name`](Html::name) and [`text`](Html::text), which leave no
 /// markup in them; [`put`](Html::put) is for the program's own markup.
@@ -39,15 +40,7 @@ impl<'w> Html<'w> {
 
     /// Adds text. Names in it are escaped already, as the library's messages have them.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
-        let mut rest = text;
-        while let Some((at, special)) = rest.char_indices().find_map(|(at, letter)| Some((at, entity(letter)?))) {
-            let (before, after) = rest.split_at(at);
-            self.gathered.push_str(before);
-            self.gathered.push_str(special);
-            // All special letters have one byte.
-            rest = after.get(1..).unwrap_or_default();
-        }
-        self.gathered.push_str(rest);
+        push_markup(&mut self.gathered, text);
         self.put("")
     }
 
@@ -82,30 +75,6 @@ impl<'w> Html<'w> {
         }
         self.gathered.clear();
     }
-}
-
-/// A text as it stands in markup: nothing in it is a tag, an entity, or the end of a quoted value.
-///
-/// ```
-/// assert_eq!(popef_show::markup("<a & b>"), "&lt;a &amp; b&gt;");
-/// ```
-pub fn markup(text: &str) -> String {
-    let mut page = Vec::new();
-    let mut html = Html::new(&mut page);
-    html.text(text).send();
-    String::from_utf8(page).unwrap_or_default()
-}
-
-/// How a letter with a meaning in markup is written.
-fn entity(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        '&' => "&amp;",
-        '<' => "&lt;",
-        '>' => "&gt;",
-        '"' => "&quot;",
-        '\'' => "&#39;",
-        _ => return None,
-    })
 }
 
 /// A name as the tools show it: what is invisible or misleading in it is written out.

@@ -14,6 +14,7 @@ mod overview;
 mod picture;
 mod place;
 pub(crate) mod plain;
+#[cfg(feature = "reports")]
 pub(crate) mod profile;
 mod sums;
 pub(crate) mod tables;

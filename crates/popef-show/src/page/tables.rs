@@ -2,6 +2,8 @@
 
 use super::html::Html;
 use crate::output::escape::escape;
+#[cfg(feature = "reports")]
+use crate::output::fields::{TableRow, Value};
 use crate::output::units::{size, thousands};
 
 /// What is in a cell of a table. Numbers are on the right, and so are the headings of their columns.
@@ -34,21 +36,36 @@ impl Cell {
     }
 }
 
-pub(super) fn bytes(value: Option<u64>) -> Cell {
-    value.map_or(Cell::None, Cell::Bytes)
+#[cfg(feature = "reports")]
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Bytes(bytes) => Cell::Bytes(bytes),
+            Value::Count(count) => Cell::Count(count),
+            Value::Number(number) => Cell::Number(number),
+            Value::Share(share) | Value::Balance(share) => Cell::Share(share),
+            Value::Text(text) => Cell::Text(brief(&text)),
+            Value::Name(name) => Cell::Name(brief(&name)),
+            Value::Parts(parts) => {
+                let parts: Vec<_> =
+                    parts.iter().map(|(name, bytes)| format!("{} {}", brief(name), size(*bytes))).collect();
+                Cell::Text(parts.join(", "))
+            }
+            Value::None => Cell::None,
+        }
+    }
 }
 
-pub(super) fn count(value: Option<impl Into<u64>>) -> Cell {
-    value.map_or(Cell::None, |value| Cell::Count(value.into()))
-}
-
-pub(super) fn share(value: f64) -> Cell {
-    Cell::Share(value)
-}
-
-/// A name from the report. A long one is cut, so that the page stays small.
-pub(super) fn name(name: Option<&str>) -> Cell {
-    name.map_or(Cell::None, |name| Cell::Name(brief(name)))
+/// Writes a table with some of the fields of its rows, by their keys.
+#[cfg(feature = "reports")]
+pub(super) fn table_of<R: TableRow>(html: &mut Html<'_>, caption: &str, keys: &[&str], rows: &[R], all: usize) {
+    let mut fields = R::fields();
+    fields.retain(|field| keys.contains(&field.key));
+    fields.sort_by_key(|field| keys.iter().position(|key| *key == field.key));
+    let columns: Vec<_> = fields.into_iter().filter_map(|field| field.column).collect();
+    let heads: Vec<_> = columns.iter().map(|shown| shown.heading).collect();
+    let cells = rows.iter().map(|row| columns.iter().map(|shown| (shown.value)(row).into()).collect());
+    table(html, caption, &heads, cells, all);
 }
 
 /// A name as it is shown.

@@ -20,3 +20,8 @@ const WORDS: [(BlobType, &str); 5] = [
 pub fn type_word(blob_type: BlobType) -> Option<&'static str> {
     WORDS.iter().find(|(known, _)| *known == blob_type).map(|&(_, word)| word)
 }
+
+/// The same, and `unknown` for a type that has no name.
+pub fn type_name(blob_type: BlobType) -> &'static str {
+    type_word(blob_type).unwrap_or("unknown")
+}

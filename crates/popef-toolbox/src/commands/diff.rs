@@ -1,20 +1,18 @@
 //! `popef diff`.
 
-mod text;
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::{Blob, File};
 use popef_open::begin;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
-use popef_ops::{Code, Error, FilePath};
-use serde::Serialize;
+use popef_ops::{Code, Error};
+use popef_show::operations::{DiffExtent, DiffRenderer};
 
 use super::Command;
 use crate::common::end::{FAILED, NO, unwritten};
 use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
+use crate::common::format::{FormatArgs, NETWORK};
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
 use crate::common::values::{path, tolerance};
@@ -98,70 +96,14 @@ impl Args {
             return run(&mut |_| Ok(()));
         }
         let mut out = tool.out();
-        let files = [DiffedFile::new(&self.a, a), DiffedFile::new(&self.b, b)];
-        let summary = match self.format.format {
-            Format::Text => {
-                let mut text = text::Text::new(&mut out, text::Extent { brief: self.brief, all: self.all });
-                text.begin(&files).map_err(unwritten)?;
-                let summary = run(&mut |blob| text.blob(&blob).map_err(unwritten))?;
-                text.end(&summary).map_err(unwritten)?;
-                summary
-            }
-            Format::Json => {
-                let [a, b] = &files;
-                let mut document = LongObject::begin(&mut out, &Head { schema_version: 1, a, b }, "blobs").map_err(unwritten)?;
-                let summary = run(&mut |blob| document.element(&mut out, &blob).map_err(unwritten))?;
-                document.end(&mut out, &Tail { summary: &summary, network: Network::now() }).map_err(unwritten)?;
-                summary
-            }
-            Format::Ndjson => {
-                let summary = run(&mut |blob| json_line(&mut out, "blob", &blob).map_err(unwritten))?;
-                let [a, b] = &files;
-                json_line(&mut out, "report", &Sums { a, b, summary: &summary }).map_err(unwritten)?;
-                summary
-            }
-        };
+        let extent = DiffExtent { brief: self.brief, all: self.all };
+        let (of_a, of_b) = ((&*self.a, a), (&*self.b, b));
+        let mut renderer =
+            DiffRenderer::begin(&mut out, of_a, of_b, self.format.format, extent, NETWORK).map_err(unwritten)?;
+        let summary = run(&mut |blob| renderer.blob(&blob).map_err(unwritten))?;
+        renderer.end(&summary).map_err(unwritten)?;
         drop(watch);
         out.send().map_err(unwritten)?;
         Ok(summary)
     }
-}
-
-/// One of the two files.
-#[derive(Serialize)]
-struct DiffedFile {
-    #[serde(flatten)]
-    path: FilePath,
-    size: u64,
-    blobs: usize,
-}
-
-impl DiffedFile {
-    fn new(path: &Path, file: &File) -> Self {
-        DiffedFile { path: path.into(), size: file.size(), blobs: file.len() }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Head<'d> {
-    schema_version: u32,
-    a: &'d DiffedFile,
-    b: &'d DiffedFile,
-}
-
-#[derive(Serialize)]
-struct Tail<'d> {
-    #[serde(flatten)]
-    summary: &'d DiffSummary,
-    #[serde(flatten)]
-    network: Network,
-}
-
-#[derive(Serialize)]
-struct Sums<'d> {
-    a: &'d DiffedFile,
-    b: &'d DiffedFile,
-    #[serde(flatten)]
-    summary: &'d DiffSummary,
 }

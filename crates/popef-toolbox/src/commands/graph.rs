@@ -1,17 +1,7 @@
 //! `popef graph`.
 
-mod code;
 mod diff;
-mod dot;
-mod html;
-mod mermaid;
-mod ops;
-mod picture;
-mod report;
-mod text;
-mod words;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,17 +9,19 @@ use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_ops::{Code, Error, did_you_mean};
 use popef_show::Out;
+use popef_show::graph::{GraphFormat, GraphOptions, GraphReport, GraphSections, OpsFormat, OpsReport};
 use poplar_graph::{Graph, Ir, IrDump, NoteKind, Order};
 
 use super::{Command, profile};
 use crate::common::end::unwritten;
+use crate::common::format::NETWORK;
 use crate::common::json_file::{Damage, open, refused};
+use crate::common::page::{MADE_BY, title};
 use crate::common::plain::Place;
 use crate::common::to_file::Forms;
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 use crate::common::words::wrong;
-use report::Report;
 
 /// Show how the graphs of a program call each other
 ///
@@ -77,11 +69,11 @@ pub(crate) struct Args {
         long,
         global = true,
         value_name = "FORMAT",
-        value_parser = form(Form::ALL),
+        value_parser = form(GraphFormat::ALL),
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    format: Option<Form>,
+    format: Option<GraphFormat>,
     /// Write to this file; `-` is standard output
     ///
     /// Without --format, its name says the format: .html, .json, .ndjson, .dot, .mmd or .txt. Other names get a page.
@@ -115,53 +107,17 @@ pub(super) struct Sections {
     code: bool,
 }
 
-impl Sections {
-    fn has(self, section: fn(Sections) -> bool) -> bool {
-        let Sections { calls, ops, parameters, code } = self;
-        section(self) || !(calls || ops || parameters || code)
-    }
-}
-
-/// What the output looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Text,
-    Json,
-    Ndjson,
-    Dot,
-    Mermaid,
-    Html,
-}
-
-impl Form {
-    const ALL: [Form; 6] = [Form::Text, Form::Json, Form::Ndjson, Form::Dot, Form::Mermaid, Form::Html];
-
-    fn name(self) -> &'static str {
-        match self {
-            Form::Text => "text",
-            Form::Json => "json",
-            Form::Ndjson => "ndjson",
-            Form::Dot => "dot",
-            Form::Mermaid => "mermaid",
-            Form::Html => "html",
-        }
-    }
-
-    /// What a file of it is.
-    fn noun(self) -> &'static str {
-        match self {
-            Form::Text | Form::Json | Form::Ndjson => "a report",
-            Form::Dot | Form::Mermaid => "a picture",
-            Form::Html => "a page",
-        }
+impl From<Sections> for GraphSections {
+    fn from(Sections { calls, ops, parameters, code }: Sections) -> Self {
+        GraphSections { calls, ops, parameters, code }
     }
 }
 
 /// What can be written, and when.
-const FORMS: Forms<'static, Form> =
-    Forms { command: "popef graph", all: &Form::ALL, name: Form::name, of_file: Form::Html, of_report: Form::Text };
+const FORMS: Forms<'static, GraphFormat> =
+    Forms { command: "popef graph", all: &GraphFormat::ALL, name: GraphFormat::name, of_file: GraphFormat::Html, of_report: GraphFormat::Text };
 
-fn form<const N: usize>(forms: [Form; N]) -> impl TypedValueParser<Value = Form> {
+fn form<const N: usize>(forms: [GraphFormat; N]) -> impl TypedValueParser<Value = GraphFormat> {
     named(forms, |form| form.name())
 }
 
@@ -183,12 +139,9 @@ impl Args {
             // A file that must not be replaced is known before the work.
             place.begin([file], []).map(drop)?;
         }
-        let dump = match self.profile {
-            true => programs(file)?,
-            false => read(file, self.scheduled)?,
-        };
+        let dump = if self.profile { programs(file)? } else { read(file, self.scheduled)? };
         let damage = Damage::of(dump.damage.as_ref(), Code::BadGraphFile, file);
-        let report = Report::new(file, &dump, damage.report());
+        let report = GraphReport::new(file, &dump, damage.report());
         match self.place() {
             Some(place) => place.write_report(tool, &[file], form.noun(), |out| self.write_all(out, &report, form))?,
             None => self.write_all(&mut tool.out(), &report, form)?,
@@ -201,16 +154,19 @@ impl Args {
         Some(Place { path: Some(path), force: self.force, dry_run: false })
     }
 
-    fn write_all(&self, out: &mut Out, report: &Report<'_>, form: Form) -> Result<(), Error> {
+    fn write_all(&self, out: &mut Out, report: &GraphReport<'_>, form: GraphFormat) -> Result<(), Error> {
         let file = self.file.as_deref().unwrap_or(Path::new("-"));
         match &self.graph {
-            Some(name) => self.write_graph(out, report.dump, self.chosen(report.dump, name, file)?, form)?,
-            None => self.write(out, report, form).map_err(unwritten)?,
+            Some(name) => {
+                let (dump, graph) = (report.dump(), Self::chosen(report.dump(), name, file)?);
+                Self::write_ops(out, OpsReport { dump, graph }, form)?;
+            }
+            None => self.write(out, report, form, file)?,
         }
         out.send().map_err(unwritten)
     }
 
-    fn chosen<'d>(&self, dump: &'d IrDump, name: &str, file: &Path) -> Result<&'d Graph, Error> {
+    fn chosen<'d>(dump: &'d IrDump, name: &str, file: &Path) -> Result<&'d Graph, Error> {
         let graph = dump.ir.find(name).and_then(|id| dump.ir.graph(id));
         graph.ok_or_else(|| {
             let near = did_you_mean(name, dump.ir.graphs().iter().map(|graph| &graph.name));
@@ -219,33 +175,16 @@ impl Args {
         })
     }
 
-    fn write(&self, out: &mut Out, report: &Report<'_>, form: Form) -> io::Result<()> {
-        match form {
-            Form::Text => text::write(out, report, self.sections, self.top),
-            Form::Json => report.write_document(out),
-            Form::Ndjson => report.write_lines(out),
-            Form::Dot => dot::write(out, &picture::of_calls(report, words::number)),
-            Form::Mermaid => mermaid::write(out, &picture::of_calls(report, words::number)),
-            Form::Html => html::write(out, report, &self.about()),
-        }
-    }
-
-    fn about(&self) -> html::About<'_> {
+    fn write(&self, out: &mut Out, report: &GraphReport<'_>, form: GraphFormat, file: &Path) -> Result<(), Error> {
         let kind = if self.profile { "Programs of a profiling report" } else { "IR dump of PopART" };
-        let path = self.file.as_deref().unwrap_or(Path::new("-"));
-        html::About { kind, path, sections: self.sections, top: self.top }
+        let (sections, top, title) = (self.sections.into(), self.top, &title(file));
+        let options = GraphOptions { sections, top, network: NETWORK, kind, title, made_by: MADE_BY };
+        report.write(out, form, &options).map_err(unwritten)
     }
 
-    fn write_graph(&self, out: &mut Out, dump: &IrDump, graph: &Graph, form: Form) -> Result<(), Error> {
-        match form {
-            Form::Text => ops::write(out, dump, graph),
-            Form::Dot => dot::write(out, &picture::of_ops(dump, graph)),
-            Form::Mermaid => mermaid::write(out, &picture::of_ops(dump, graph)),
-            Form::Json | Form::Ndjson | Form::Html => {
-                return Err(wrong("--graph has the formats text, dot and mermaid"));
-            }
-        }
-        .map_err(unwritten)
+    fn write_ops(out: &mut Out, report: OpsReport<'_>, form: GraphFormat) -> Result<(), Error> {
+        let format = OpsFormat::of(form).ok_or_else(|| wrong("--graph has the formats text, dot and mermaid"))?;
+        report.write(out, format).map_err(unwritten)
     }
 }
 

@@ -9,16 +9,16 @@ use clap::builder::TypedValueParser;
 use popef::File;
 use popef_open::is_elsewhere;
 use popef_ops::hash::{
-    Algorithms, BlobHash, Digests, FileHash, HashOptions, ManifestLine, PrefixHash, hash, hash_bytes, hash_path, sums_line,
+    Algorithms, BlobHash, Digests, HashOptions, hash, hash_bytes, hash_path, sums_line,
 };
-use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
-use popef_show::{Kind, Out, counted, escape, escape_rest, size};
-use serde::Serialize;
+use popef_ops::{Code, Error, FilePath};
+use popef_show::operations::HashRenderer;
+use popef_show::{Out, counted, escape, escape_rest};
 
 use super::Command;
 use crate::common::end::{FAILED, unwritten};
 use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
+use crate::common::format::{Format, FormatArgs, end_of_files};
 use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::{Inputs, open_whole};
 use crate::common::tool::{Tool, Watch, described};
@@ -160,7 +160,10 @@ impl Args {
         check: &dyn Fn(&File) -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<u8, Error> {
-        let mut report = Report::begin(self, index, path, voice.out).map_err(unwritten)?;
+        let mut report = HashRenderer::begin(voice.out, index, path, self.format.format).map_err(unwritten)?;
+        report.shows_data = self.data;
+        report.names_algorithms = self.algorithm == Algorithms::BOTH;
+        let mut damaged = Damaged { count: 0 };
         let is_text = self.format.format == Format::Text;
         let options = HashOptions {
             algorithms: self.algorithm,
@@ -172,16 +175,24 @@ impl Args {
         };
         let hashed = open_whole(voice.tool, path).and_then(|file| {
             check(&file)?;
-            report.opened(voice.out, &file).map_err(unwritten)?;
-            let hashed = hash(&file, &options, watch, &mut |blob| report.blob(voice, &blob))?;
+            let blobs = file.blobs().filter(|blob| self.filter.takes(blob)).count();
+            report.opened(voice.out, file.size(), blobs).map_err(unwritten)?;
+            let hashed = hash(&file, &options, watch, &mut |blob| {
+                report.blob(voice.out, &blob).map_err(unwritten)?;
+                damaged.blob(voice, report.path(), &blob)
+            })?;
             // A file that was changed between two blobs has no digests.
             file.check_unchanged()?;
             Ok(hashed)
         });
         match hashed {
-            Ok(hashed) => report.end(voice, &hashed),
+            Ok(hashed) => {
+                let status = damaged.end(voice, report.path())?;
+                report.end(voice.out, &hashed).map_err(unwritten)?;
+                Ok(status)
+            }
             Err(error) if is_of_input(&error) => {
-                report.failed(voice.out, &error).map_err(unwritten)?;
+                report.failed(voice.out, described(&error)).map_err(unwritten)?;
                 voice.complain(&error)?;
                 Ok(FAILED)
             }
@@ -206,156 +217,30 @@ fn is_of_input(error: &Error) -> bool {
     !error.is_stop() && !is_of_filter && error.path().is_some()
 }
 
-/// What is written about a file.
-struct Report<'a> {
-    args: &'a Args,
-    path: FilePath,
-    in_file: InFile,
-    document: Option<LongObject>,
-    damaged: usize,
+/// What is said of damaged blobs of a file.
+struct Damaged {
+    count: usize,
 }
 
 /// How many damaged blobs of a file people are told of.
 const MOST_DAMAGED: usize = 20;
 
-impl<'a> Report<'a> {
-    fn begin(args: &'a Args, index: usize, path: &Path, out: &mut Out) -> io::Result<Self> {
-        let (path, in_file) = (FilePath::from(path), InFile::from(path));
-        let document = match args.format.format {
-            Format::Json => {
-                out.put(if index == 0 { "" } else { "," });
-                Some(LongObject::begin(out, &path, "blobs")?)
-            }
-            Format::Text | Format::Ndjson => None,
-        };
-        Ok(Report { args, path, in_file, document, damaged: 0 })
-    }
-
-    fn opened(&self, out: &mut Out, file: &File) -> io::Result<()> {
-        if self.args.format.format != Format::Text {
-            return Ok(());
-        }
-        let blobs = file.blobs().filter(|blob| self.args.filter.takes(blob)).count();
-        out.text(Kind::Group, self.path.text());
-        out.put(&format!("  {}, {}", size(file.size()), counted(blobs, "blob", "blobs"))).end_line()
-    }
-
-    fn blob(&mut self, voice: &mut Voice<'_>, blob: &BlobHash) -> Result<(), Error> {
-        match (self.args.format.format, &mut self.document) {
-            (Format::Text, _) => self.args.write_blob(voice.out, blob),
-            (Format::Json, Some(document)) => document.element(voice.out, blob),
-            _ => popef_show::json_line(voice.out, &ManifestLine::Blob { file: &self.in_file, blob }),
-        }
-        .map_err(unwritten)?;
+impl Damaged {
+    fn blob(&mut self, voice: &mut Voice<'_>, path: &FilePath, blob: &BlobHash) -> Result<(), Error> {
         let Some(error) = &blob.error else { return Ok(()) };
-        self.damaged = self.damaged.saturating_add(1);
-        if self.damaged > MOST_DAMAGED {
+        self.count = self.count.saturating_add(1);
+        if self.count > MOST_DAMAGED {
             return Ok(());
         }
         let what = format!("{} \"{}\" has no digest of its content", type_name(blob.blob_type), escape(&blob.name.to_string()));
-        voice.say(format!("{}: {what}: {} [{}]", self.path, error.message, error.code.as_str()))
+        voice.say(format!("{path}: {what}: {} [{}]", error.message, error.code.as_str()))
     }
 
-    /// Writes what is known of the whole file. Returns the exit status: it is a failure if anything is damaged.
-    fn end(self, voice: &mut Voice<'_>, hash: &FileHash) -> Result<u8, Error> {
-        if let Some(more @ 1..) = self.damaged.checked_sub(MOST_DAMAGED) {
-            voice.say(format!("{}: {} have no digest of their content either", self.path, counted(more, "blob", "blobs")))?;
+    /// Returns the exit status: it is a failure if anything is damaged.
+    fn end(self, voice: &mut Voice<'_>, path: &FilePath) -> Result<u8, Error> {
+        if let Some(more @ 1..) = self.count.checked_sub(MOST_DAMAGED) {
+            voice.say(format!("{path}: {} have no digest of their content either", counted(more, "blob", "blobs")))?;
         }
-        let status = if self.damaged == 0 { 0 } else { FAILED };
-        match self.args.format.format {
-            Format::Text => self.args.write_sums_of(voice.out, hash),
-            _ => self.write_members(voice.out, FileMembers::of(hash)),
-        }
-        .map_err(unwritten)?;
-        Ok(status)
+        Ok(if self.count == 0 { 0 } else { FAILED })
     }
-
-    fn failed(self, out: &mut Out, error: &Error) -> io::Result<()> {
-        match self.args.format.format {
-            Format::Text => Ok(()),
-            _ => self.write_members(out, FileMembers { error: Some(described(error)), ..FileMembers::default() }),
-        }
-    }
-
-    fn write_members(self, out: &mut Out, members: FileMembers) -> io::Result<()> {
-        match self.document {
-            // The list of blobs stands in the place of their number.
-            Some(document) => document.end(out, &FileMembers { blobs: None, ..members }),
-            None => json_line(out, "file", &FileLine { path: &self.path, members }),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct FileLine<'f> {
-    #[serde(flatten)]
-    path: &'f FilePath,
-    #[serde(flatten)]
-    members: FileMembers,
-}
-
-/// What is known of a file as a whole.
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FileMembers {
-    size: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blobs: Option<u64>,
-    damaged: u64,
-    complete: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prefix: Option<PrefixHash>,
-    #[serde(skip_serializing_if = "Digests::is_empty")]
-    content: Digests,
-    #[serde(skip_serializing_if = "Digests::is_empty")]
-    headers: Digests,
-    #[serde(skip_serializing_if = "Digests::is_empty")]
-    whole: Digests,
-    error: Option<ErrorReport>,
-}
-
-impl FileMembers {
-    fn of(hash: &FileHash) -> Self {
-        let &FileHash { size, blobs, damaged, complete, prefix, content, headers, whole, .. } = hash;
-        FileMembers { size: Some(size), blobs: Some(blobs), damaged, complete, prefix, content, headers, whole, error: None }
-    }
-}
-
-/// The report for people.
-impl Args {
-    fn write_blob(&self, out: &mut Out, blob: &BlobHash) -> io::Result<()> {
-        let digests = if self.data { &blob.data } else { &blob.content };
-        if digests.is_empty() {
-            out.put(&format!("{:<64}  ", "none"));
-            name_of(out, blob);
-            out.end_line()?;
-        }
-        self.line(out, digests, |out| name_of(out, blob))
-    }
-
-    fn write_sums_of(&self, out: &mut Out, hash: &FileHash) -> io::Result<()> {
-        if let Some(prefix) = &hash.prefix {
-            self.line(out, &prefix.data, |out| _ = out.put("what comes before PopEF"))?;
-        }
-        self.line(out, &hash.content, |out| _ = out.put("content of all blobs"))?;
-        self.line(out, &hash.whole, |out| _ = out.put("whole file"))
-    }
-
-    /// A line for each digest, if there are any.
-    fn line(&self, out: &mut Out, digests: &Digests, name: impl Fn(&mut Out)) -> io::Result<()> {
-        for (algorithm, digest) in digests.named() {
-            if self.algorithm == Algorithms::BOTH {
-                out.put(algorithm).put("  ");
-            }
-            out.put_as(Kind::Number, &digest.to_string()).put("  ");
-            name(out);
-            out.end_line()?;
-        }
-        Ok(())
-    }
-}
-
-fn name_of(out: &mut Out, blob: &BlobHash) {
-    out.put_as(Kind::Type, &format!("{:<10}", type_name(blob.blob_type))).put("  ");
-    out.quoted(Kind::Name, blob.name.text());
 }

@@ -1,20 +1,18 @@
 //! `popef merge`.
 
-use std::io;
 use std::process::ExitCode;
 
 use clap::builder::TypedValueParser;
-use popef_ops::{Error, Keep, LeftOut, Listed, MergeOptions, Merged, MergedInput, merge};
-use popef_show::{Kind, Out, counted, size};
+use popef_ops::{Error, Keep, MergeOptions, merge};
+use popef_show::operations::write_merged;
 
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::findings::say_findings;
-use crate::common::filter::{Filter, type_name};
+use crate::common::filter::Filter;
 use crate::common::format::FormatArgs;
 use crate::common::input::{Inputs, open_all};
 use crate::common::output::OutputArgs;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::named;
 
@@ -86,59 +84,8 @@ impl Command for Args {
         let merged = merge(&files, target, &options, &watch)?;
         drop(watch);
         let mut out = tool.report(self.output.is_stdout());
-        self.format.report(&mut out, &merged, |out, merged| self.show(out, merged)).map_err(unwritten)?;
+        self.format.report(&mut out, &merged, |out, merged| write_merged(out, merged, self.output.dry_run)).map_err(unwritten)?;
         say_findings(tool, merged.new_findings.as_deref());
         Ok(ExitCode::SUCCESS)
     }
-}
-
-impl Args {
-    fn show(&self, out: &mut Out, merged: &Merged) -> io::Result<()> {
-        let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
-        out.put(if self.output.dry_run { "would write " } else { "" });
-        out.put(&counted(*blobs, "blob", "blobs")).put(", ").put(&size(*bytes)).put(" together").end_line()?;
-        let mut table = Table::new([Column::left("FILE", Kind::Name), Column::right("BLOBS"), Column::right("SIZE")]);
-        for input in inputs {
-            table.row([&path(input), &input.blobs.to_string(), &size(input.bytes)]);
-        }
-        table.write(out)?;
-        let [written, left_out, kept] = match self.output.dry_run {
-            true => ["would be written", "would be left out", "would be kept"],
-            false => ["written", "left out", "was kept"],
-        };
-        let once = format!("{written} once: another blob has the same type, name and content");
-        show_left_out(out, inputs, duplicates, &once)?;
-        let other = format!("{left_out}: another blob with the same type and name {kept}");
-        show_left_out(out, inputs, replaced, &other)
-    }
-}
-
-fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, what: &str) -> io::Result<()> {
-    if left.is_empty() {
-        return Ok(());
-    }
-    let count = counted(left.count, "blob", "blobs");
-    out.end_line()?;
-    out.put(&format!("{count}, {}, {what}", size(left.bytes))).end_line()?;
-    let name_of = |input: usize| inputs.get(input).map(path).unwrap_or_default();
-    let mut table = Table::new([
-        Column::left("TYPE", Kind::Type),
-        Column::left("NAME", Kind::Name),
-        Column::right("SIZE"),
-        Column::left("IN", Kind::Plain),
-        Column::left("KEPT FROM", Kind::Plain),
-    ]);
-    for LeftOut { input, item, kept } in &left.first {
-        let (name, size) = (item.name.to_string(), size(item.size));
-        table.row([type_name(item.blob_type), &name, &size, &name_of(*input), &name_of(kept.input)]);
-    }
-    table.write(out)?;
-    match left.more() {
-        0 => Ok(()),
-        more => out.put(&format!("... and {more} more")).end_line(),
-    }
-}
-
-fn path(input: &MergedInput) -> String {
-    input.path.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
 }

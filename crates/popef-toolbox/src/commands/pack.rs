@@ -9,7 +9,7 @@ use clap::ValueHint;
 use popef::write::Packing;
 use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, State, pack};
 use popef_ops::{Error, OutputPath};
-use popef_show::{Kind, Out, counted, size};
+use popef_show::{Kind, Network, Out, counted, size};
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use super::Command;
 use crate::common::end::unwritten;
 use crate::common::filter::type_name;
 use crate::common::findings::say_findings;
-use crate::common::format::{Format, FormatArgs, Network, json_line};
+use crate::common::format::{Format, FormatArgs, NETWORK, json_line};
 use crate::common::output::OutputArgs;
 use crate::common::rows::Rows;
 use crate::common::tool::Tool;
@@ -119,7 +119,7 @@ impl Command for Args {
             Format::Json => {
                 let mut rows = Rows::new();
                 let packed = run(&mut |blob| rows.push(0, &blob))?;
-                let document = Document { schema_version: 1, report: self.shown(&packed), network: Network::now() };
+                let document = Document { schema_version: 1, report: self.shown(&packed), network: NETWORK };
                 rows.write_objects(&mut out, &[document], "blobs")?;
                 out.end_line().map_err(unwritten)?;
                 packed

@@ -1,21 +1,20 @@
 //! `popef split`.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, TargetFolder, split};
-use popef_show::{Kind, Out, counted, size};
+use popef_show::counted;
+use popef_show::operations::write_split;
 use poplar_inspect::profile::parse_bytes;
 
 use super::Command;
 use crate::common::output::check_folder;
 use crate::common::end::unwritten;
-use crate::common::filter::{Filter, type_name};
+use crate::common::filter::Filter;
 use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::{named, path};
 
@@ -96,7 +95,8 @@ impl Command for Args {
         let watch = tool.progress("splitting");
         let done = split(&file, self.target(), &options, &watch)?;
         drop(watch);
-        self.format.report(&mut tool.out(), &done, |out, done| self.show(out, done)).map_err(unwritten)?;
+        let text = |out: &mut _, done: &_| write_split(out, done, self.dry_run);
+        self.format.report(&mut tool.out(), &done, text).map_err(unwritten)?;
         warn_of_left_over(&done, tool);
         Ok(ExitCode::SUCCESS)
     }
@@ -147,52 +147,6 @@ impl Args {
 fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text} is no size; write a number and a unit, such as 4GiB, 500MB or 4096");
     parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
-}
-
-impl Args {
-    fn show(&self, out: &mut Out, split: &Split) -> io::Result<()> {
-        if split.parts.is_empty() {
-            return out.put("the file has no blobs, so there are no parts").end_line();
-        }
-        if self.dry_run {
-            out.put(&format!("would write {}:", counted(split.parts.len(), "part", "parts"))).end_line()?;
-        }
-        show_parts(out, split)?;
-        show_shared(out, split)
-    }
-}
-
-fn show_parts(out: &mut Out, split: &Split) -> io::Result<()> {
-    let mut table = Table::new([
-        Column::left("FILE", Kind::Name),
-        Column::right("BLOBS"),
-        Column::right("SIZE"),
-        Column::left("", Kind::Warning),
-    ]);
-    for part in &split.parts {
-        let too_large = if part.too_large { "larger: one blob cannot be split" } else { "" };
-        table.row([&part.path.to_string(), &part.blobs.to_string(), &size(part.size), too_large]);
-    }
-    table.write(out)
-}
-
-fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
-    let Listed { count, bytes, first, .. } = &split.shared;
-    if first.is_empty() {
-        return Ok(());
-    }
-    out.end_line()?;
-    let blobs = counted(*count, "blob", "blobs");
-    out.put(&format!("{blobs}, {}, in several parts, because several models use them", size(*bytes))).end_line()?;
-    let mut table = Table::new([Column::left("TYPE", Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
-    for item in first {
-        table.row([type_name(item.blob_type), &item.name.to_string(), &size(item.size)]);
-    }
-    table.write(out)?;
-    match split.shared.more() {
-        0 => Ok(()),
-        more => out.put(&format!("... and {more} more")).end_line(),
-    }
 }
 
 #[cfg(test)]

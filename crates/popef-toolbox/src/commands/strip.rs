@@ -1,21 +1,20 @@
 //! `popef strip`.
 
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
-use popef_ops::{Broken, Code, Error, StripOptions, Stripped, strip};
-use popef_show::{Glob, Kind, Out, counted, size};
+use popef_ops::{Broken, Code, Error, StripOptions, strip};
+use popef_show::operations::write_stripped;
+use popef_show::{Glob, counted};
 
 use super::Command;
 use crate::common::end::unwritten;
-use crate::common::filter::{name_of, type_name, type_named};
+use crate::common::filter::{name_of, type_named};
 use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
 
@@ -122,7 +121,7 @@ impl Command for Args {
         let stripped = strip(&file, self.output.target(input)?, &options, &watch)?;
         drop(watch);
         let mut out = tool.report(self.output.is_stdout());
-        self.format.report(&mut out, &stripped, |out, stripped| self.show(out, stripped)).map_err(unwritten)?;
+        self.format.report(&mut out, &stripped, |out, stripped| write_stripped(out, stripped, self.output.dry_run)).map_err(unwritten)?;
         stripped.broken.iter().for_each(|broken| warn(tool, broken));
         let warned = u64::try_from(stripped.broken.len()).unwrap_or(u64::MAX);
         if stripped.broken_count > warned {
@@ -169,35 +168,6 @@ impl Args {
     fn in_vain(&self, drop: &Drop) -> String {
         let but = if self.exclude.is_empty() { "" } else { " that --exclude does not keep" };
         format!("--drop {} matches nothing{but}", drop.text())
-    }
-
-    fn show(&self, out: &mut Out, stripped: &Stripped) -> io::Result<()> {
-        let Stripped { dropped, dropped_prefix, kept, size_before, size_after, .. } = stripped;
-        let (heading, would_be) = if self.output.dry_run { ("WOULD DROP", "would be ") } else { ("DROPPED", "") };
-        if !dropped.is_empty() {
-            let mut table =
-                Table::new([Column::left(heading, Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
-            for item in &dropped.first {
-                table.row([&shown_type(item.blob_type), &item.name.to_string(), &size(item.size)]);
-            }
-            table.write(out)?;
-            if dropped.more() > 0 {
-                out.put(&format!("... and {} more", dropped.more())).end_line()?;
-            }
-        }
-        if *dropped_prefix > 0 {
-            out.put(&format!("{} before PopEF {would_be}dropped", size(*dropped_prefix))).end_line()?;
-        }
-        let blobs = |count: u64| counted(count, "blob", "blobs");
-        let sizes = format!("{} -> {}", size(*size_before), size(*size_after));
-        out.put(&format!("{} {would_be}dropped, {} kept: {sizes}", blobs(dropped.count), blobs(*kept))).end_line()
-    }
-}
-
-fn shown_type(blob_type: BlobType) -> String {
-    match type_name(blob_type) {
-        "unknown" => format!("type {}", blob_type.number()),
-        name => name.to_owned(),
     }
 }
 

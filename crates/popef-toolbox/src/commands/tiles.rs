@@ -3,16 +3,15 @@
 mod exec;
 mod map;
 mod model;
-mod picture;
 mod plan;
 mod vars;
-mod words;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_ops::Error;
+use popef_show::tiles::TilesFormat;
 
 use super::Command;
 use crate::common::format::{Format, FormatArgs};
@@ -48,35 +47,11 @@ pub(crate) struct Args {
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    format: Option<Form>,
+    format: Option<TilesFormat>,
 }
 
-/// What the output looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Text,
-    Json,
-    Ndjson,
-    Csv,
-    Svg,
-}
-
-impl Form {
-    const ALL: [Form; 5] = [Form::Text, Form::Json, Form::Ndjson, Form::Csv, Form::Svg];
-
-    fn name(self) -> &'static str {
-        match self {
-            Form::Text => "text",
-            Form::Json => "json",
-            Form::Ndjson => "ndjson",
-            Form::Csv => "csv",
-            Form::Svg => "svg",
-        }
-    }
-}
-
-fn form() -> impl TypedValueParser<Value = Form> {
-    named(Form::ALL, |form| form.name())
+fn form() -> impl TypedValueParser<Value = TilesFormat> {
+    named(TilesFormat::ALL, |form| form.name())
 }
 
 #[derive(Debug, Subcommand)]
@@ -90,10 +65,10 @@ enum What {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let format = match self.format.unwrap_or(Form::Text) {
-            Form::Json => Format::Json,
-            Form::Ndjson => Format::Ndjson,
-            form @ (Form::Csv | Form::Svg) if !matches!(self.what, What::Exec(_)) => {
+        let format = match self.format.unwrap_or(TilesFormat::Text) {
+            TilesFormat::Json => Format::Json,
+            TilesFormat::Ndjson => Format::Ndjson,
+            form @ (TilesFormat::Csv | TilesFormat::Svg) if !matches!(self.what, What::Exec(_)) => {
                 return Err(wrong(format!("--format {} is only for popef tiles exec", form.name())));
             }
             _ => Format::Text,

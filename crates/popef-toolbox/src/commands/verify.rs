@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use popef::types::Text;
 use popef_open::is_elsewhere;
 use popef_ops::hash::{
-    Algorithms, BlobVerdict, Manifest, ManifestEntry, SelectNamed, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
+    Algorithms, Manifest, ManifestEntry, SelectNamed, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
 };
-use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
-use popef_show::{Kind, Out, counted};
-use serde::Serialize;
+use popef_ops::{Code, Error, FilePath};
+use popef_show::Out;
+use popef_show::operations::{FileOutcome as Outcome, FileStatus as Status, VerifyRenderer};
 
 use super::Command;
 use super::hash::{one_algorithm, whole_digests};
 use crate::common::end::{FAILED, NO, unwritten};
-use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
+use crate::common::filter::Filter;
+use crate::common::format::{Format, FormatArgs, end_of_files};
 use crate::common::in_turn::{Voice, in_turn};
 use crate::common::input::open_whole;
 use crate::common::tool::{Tool, Watch, described};
@@ -90,55 +90,12 @@ impl Job<'_> {
     }
 }
 
-/// What became of a file.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome {
-    status: Status,
-    #[serde(flatten)]
-    verification: Option<Verification>,
-    /// Why it could not be compared.
-    error: Option<ErrorReport>,
-    /// The same in words, with its place in the file.
-    #[serde(skip)]
-    words: Option<String>,
-    /// What was not compared, in words; the JSON does not have `whole` then.
-    #[serde(skip)]
-    uncompared: Option<&'static str>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-enum Status {
-    Same,
-    /// Nothing of it was compared, because neither it nor the manifest has a blob that is chosen.
-    NothingChosen,
-    Different,
-    Missing,
-    /// It is no PopEF file any more, or only a part of one.
-    Damaged,
-    /// The system cannot read it, or the manifest does not fit.
-    Unreadable,
-}
-
-impl Status {
-    fn shown(self) -> &'static str {
-        match self {
-            Status::Same => "OK",
-            Status::NothingChosen => "NOTHING CHOSEN",
-            Status::Different => "FAILED",
-            Status::Missing => "MISSING",
-            Status::Damaged => "DAMAGED",
-            Status::Unreadable => "UNREADABLE",
-        }
-    }
-
-    fn exit(self) -> u8 {
-        match self {
-            Status::Same | Status::NothingChosen => 0,
-            Status::Different | Status::Missing | Status::Damaged => NO,
-            Status::Unreadable => FAILED,
-        }
+/// The exit status.
+fn exit(status: Status) -> u8 {
+    match status {
+        Status::Same | Status::NothingChosen => 0,
+        Status::Different | Status::Missing | Status::Damaged => NO,
+        Status::Unreadable => FAILED,
     }
 }
 
@@ -171,7 +128,7 @@ impl Args {
         let work = |index: usize, voice: &mut Voice<'_>| match jobs.get(index) {
             Some(job) => self.verify(tool, index, job, voice.out, &watch).map(|outcome| {
                 any_chosen.fetch_or(outcome.status != Status::NothingChosen, Ordering::Relaxed);
-                outcome.status.exit()
+                exit(outcome.status)
             }),
             None => Ok(0),
         };
@@ -224,7 +181,9 @@ impl Args {
 
     /// Compares a file, and writes what became of it. Only a stop ends the work, or a failure to write.
     fn verify(&self, tool: &Tool, index: usize, job: &Job<'_>, out: &mut Out, watch: &Watch) -> Result<Outcome, Error> {
-        let mut report = Report::begin(self, index, job, out).map_err(unwritten)?;
+        let (format, quiet) = (self.format.format, self.quiet);
+        let mut report =
+            VerifyRenderer::begin(out, index, &job.path, &job.shown, format, quiet).map_err(unwritten)?;
         let mut unwritable = None;
         let compared = self.compare(tool, job, watch, &mut |blob| {
             report.blob(out, blob).map_err(|error| {
@@ -238,11 +197,8 @@ impl Args {
         let outcome = match compared {
             Ok((same, verification)) => {
                 let has_chosen = verification.is_none_or(|found| found.chosen != Some(0));
-                let status = match same {
-                    true if has_chosen => Status::Same,
-                    true => Status::NothingChosen,
-                    false => Status::Different,
-                };
+                let same_status = if has_chosen { Status::Same } else { Status::NothingChosen };
+                let status = if same { same_status } else { Status::Different };
                 let is_asked = same && !self.content;
                 let uncompared = verification.as_ref().filter(|_| is_asked).and_then(|found| job.uncompared(found));
                 Outcome { status, verification, error: None, words: None, uncompared }
@@ -318,124 +274,6 @@ fn named<'m>(files: &[PathBuf], kept: Vec<(&FilePath, Kept<'m>)>) -> Result<Vec<
         Ok(Job { path: file.clone(), shown, kept })
     };
     files.iter().map(job).collect()
-}
-
-/// What is written about a file.
-struct Report<'a> {
-    args: &'a Args,
-    path: &'a FilePath,
-    in_file: InFile,
-    document: Option<LongObject>,
-    /// What people are shown of the blobs, which comes behind the verdict.
-    shown: Vec<WrongBlob>,
-}
-
-/// How many wrong blobs of a file people are shown.
-const MOST_BLOBS: usize = 100;
-
-impl<'a> Report<'a> {
-    fn begin(args: &'a Args, index: usize, job: &'a Job<'_>, out: &mut Out) -> io::Result<Self> {
-        let document = match args.format.format {
-            Format::Json => {
-                out.put(if index == 0 { "" } else { "," });
-                Some(LongObject::begin(out, &job.shown, "blobs")?)
-            }
-            Format::Text | Format::Ndjson => None,
-        };
-        Ok(Report { args, path: &job.shown, in_file: job.path.as_path().into(), document, shown: Vec::new() })
-    }
-
-    fn blob(&mut self, out: &mut Out, blob: WrongBlob) -> io::Result<()> {
-        match (self.args.format.format, &mut self.document) {
-            (Format::Text, _) if self.shown.len() < MOST_BLOBS => self.shown.push(blob),
-            (Format::Text, _) => {}
-            (Format::Json, Some(document)) => document.element(out, &blob)?,
-            _ => json_line(out, "blob", &BlobLine { file: &self.in_file, blob: &blob })?,
-        }
-        Ok(())
-    }
-
-    fn end(self, out: &mut Out, outcome: &Outcome) -> io::Result<()> {
-        match self.document {
-            Some(document) => document.end(out, outcome),
-            None if self.args.format.format == Format::Ndjson => {
-                json_line(out, "file", &FileLine { path: self.path, outcome })
-            }
-            None => self.write_text(out, outcome),
-        }
-    }
-
-    fn write_text(&self, out: &mut Out, outcome: &Outcome) -> io::Result<()> {
-        if outcome.status.exit() == 0 && self.args.quiet {
-            return Ok(());
-        }
-        out.text(Kind::Group, self.path.text()).put(": ");
-        let kind = match outcome.status {
-            Status::Same => Kind::Added,
-            Status::NothingChosen => Kind::Warning,
-            _ => Kind::Error,
-        };
-        out.put_as(kind, outcome.status.shown());
-        if let Some(words) = &outcome.words {
-            out.put(": ").text(Kind::Plain, &words.as_str().into());
-        }
-        if let Some(Verification { chosen: Some(chosen), .. }) = outcome.verification {
-            let chosen = counted(chosen, "blob", "blobs");
-            out.put(&format!(" ({chosen} chosen; the file as a whole was not compared)"));
-        }
-        out.end_line()?;
-        if let Some(words) = outcome.uncompared {
-            out.put("  note: ").put(words).end_line()?;
-        }
-        let Some(found) = outcome.verification else { return Ok(()) };
-        let Verification { whole, content, prefix, changed, missing, added, .. } = found;
-        if prefix == Some(false) {
-            out.put("  ~ what comes before PopEF").end_line()?;
-        }
-        self.shown.iter().try_for_each(|blob| write_blob(out, blob))?;
-        let wrong = found.wrong();
-        if let Some(more @ 1..) = wrong.checked_sub(u64::try_from(self.shown.len()).unwrap_or(u64::MAX)) {
-            let sums = format!("{changed} changed, {missing} missing, {added} new");
-            out.put(&format!("  ... and {more} more ({sums}); the JSON has all of them")).end_line()?;
-        }
-        if whole == Some(false) && wrong == 0 && prefix != Some(false) {
-            // Only then was everything compared that has a meaning.
-            let is_meaning_same = content == Some(true) && prefix == Some(true);
-            out.put(match is_meaning_same {
-                true => "  ~ only order, versions, the encoding of messages or bytes behind tensors",
-                false => "  ~ the bytes differ; the manifest does not say where",
-            });
-            out.end_line()?;
-        }
-        Ok(())
-    }
-}
-
-#[derive(Serialize)]
-struct BlobLine<'b> {
-    #[serde(flatten)]
-    file: &'b InFile,
-    #[serde(flatten)]
-    blob: &'b WrongBlob,
-}
-
-#[derive(Serialize)]
-struct FileLine<'f> {
-    #[serde(flatten)]
-    path: &'f FilePath,
-    #[serde(flatten)]
-    outcome: &'f Outcome,
-}
-
-fn write_blob(out: &mut Out, blob: &WrongBlob) -> io::Result<()> {
-    let (mark, kind, words) = match (blob.verdict, blob.data, blob.content) {
-        (BlobVerdict::Missing, ..) => ("- ", Kind::Removed, " is missing"),
-        (BlobVerdict::Added, ..) => ("+ ", Kind::Added, " is new"),
-        (_, Some(false), Some(true)) => ("~ ", Kind::Number, " is stored in another way, and means the same"),
-        _ => ("~ ", Kind::Number, " differs"),
-    };
-    out.put("  ").put_as(kind, mark).put_as(Kind::Type, type_name(blob.blob_type)).put(" ");
-    out.quoted(Kind::Name, blob.name.text()).put(words).end_line()
 }
 
 fn job<'m>(shown: &FilePath, kept: Kept<'m>) -> Result<Job<'m>, Error> {

@@ -11,7 +11,7 @@ use popef_ops::{
     CompressOptions, CompressionOutcome, DecompressOptions, Error, ErrorReport, FilePath, InFile, OutputPath,
     Recompressed, RecompressedExecutable, compress, decompress,
 };
-use popef_show::{Kind, Out, size};
+use popef_show::{Column, Kind, Out, Table, size};
 use serde::Serialize;
 
 use super::end::{FAILED, stopped, unwritten};
@@ -20,7 +20,6 @@ use super::format::{Format, end_of_files, json_line};
 use super::input::{Inputs, open_whole};
 use super::output::{EachArgs, Goes};
 use super::rows::Rows;
-use super::table::{Column, Table};
 use super::tool::{Tool, described};
 
 /// What is done with the executables of files.

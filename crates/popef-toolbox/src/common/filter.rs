@@ -7,7 +7,9 @@ use clap::builder::TypedValueParser;
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
 use popef_ops::{Code, Error};
-use popef_show::{Glob, escape, type_word};
+use popef_show::{Glob, escape};
+
+pub(crate) use popef_show::type_name;
 
 use super::values::named;
 
@@ -39,11 +41,6 @@ pub(crate) struct Filter {
     /// Ignore the case of ASCII letters in --filter and --exclude
     #[arg(short, long)]
     ignore_case: bool,
-}
-
-/// How users name a type of blobs.
-pub(crate) fn type_name(blob_type: BlobType) -> &'static str {
-    type_word(blob_type).unwrap_or("unknown")
 }
 
 /// The type that users name so.

@@ -1,14 +1,19 @@
 //! What a report looks like.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use popef_open::{Cost, network_cost};
-use popef_show::Out;
+use popef_open::network_cost;
+use popef_show::{Network, Out, ReportOptions};
 use serde::Serialize;
 
 use super::values::named;
+
+pub(crate) use popef_show::{ReportFormat as Format, json_item as json_line};
+
+/// What files on other machines have cost the whole call, up to when it is written.
+pub(crate) const NETWORK: Network = Network::new(|| network_cost().map(|cost| (cost.requests, cost.bytes)));
 
 /// The option that says what a report looks like.
 #[derive(Clone, Debug, Args)]
@@ -27,31 +32,13 @@ impl FormatArgs {
         report: &T,
         text: impl FnOnce(&mut Out, &T) -> io::Result<()>,
     ) -> io::Result<()> {
-        match self.format {
-            Format::Text => text(out, report)?,
-            Format::Json => json_document(out, report)?,
-            Format::Ndjson => json_line(out, "report", report)?,
-        }
+        self.format.write(out, report, NETWORK, text)?;
         out.send()
     }
-}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Text,
-    Json,
-    Ndjson,
-}
-
-impl Format {
-    pub(crate) const ALL: [Format; 3] = [Format::Text, Format::Json, Format::Ndjson];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Format::Text => "text",
-            Format::Json => "json",
-            Format::Ndjson => "ndjson",
-        }
+    /// The same, with at most so many rows of each table.
+    pub(crate) fn top(&self, top: usize) -> ReportOptions {
+        ReportOptions { format: self.format, top, network: NETWORK }
     }
 }
 
@@ -59,90 +46,12 @@ fn format() -> impl TypedValueParser<Value = Format> {
     named(Format::ALL, |format| format.name())
 }
 
-/// Writes a report as a JSON document. Its `schemaVersion` grows if something in it is renamed or removed.
+/// Writes a report as a JSON document.
 pub(crate) fn json_document(out: &mut Out, report: &impl Serialize) -> io::Result<()> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Document<'r, T: Serialize> {
-        schema_version: u32,
-        #[serde(flatten)]
-        report: &'r T,
-        #[serde(flatten)]
-        network: Network,
-    }
-    popef_show::json_line(out, &Document { schema_version: 1, report, network: Network::now() })
-}
-
-/// What files on other machines have cost the whole call. Without such files, it has no member.
-#[derive(Serialize)]
-pub(crate) struct Network {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    network: Option<Cost>,
-}
-
-impl Network {
-    /// Up to now.
-    pub(crate) fn now() -> Self {
-        Network { network: network_cost() }
-    }
+    popef_show::json_document(out, report, NETWORK)
 }
 
 /// Ends a document whose list of files was written.
 pub(crate) fn end_of_files(out: &mut Out) -> io::Result<()> {
-    out.put("]");
-    let members = members(&Network::now())?;
-    out.put(if members.is_empty() { "" } else { "," });
-    out.write_all(&members)?;
-    out.put("}").end_line()
-}
-
-/// Writes an item as a line of JSON, with what kind of item it is.
-pub(crate) fn json_line(out: &mut Out, kind: &str, item: &impl Serialize) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Line<'i, T: Serialize> {
-        kind: &'i str,
-        #[serde(flatten)]
-        item: &'i T,
-    }
-    popef_show::json_line(out, &Line { kind, item })
-}
-
-/// An object in JSON with a list whose elements are written one by one, so that it may be long.
-#[derive(Debug)]
-pub(crate) struct LongObject {
-    is_empty: bool,
-}
-
-impl LongObject {
-    /// Writes the first members, and the start of the list.
-    pub(crate) fn begin(out: &mut Out, head: &impl Serialize, list: &str) -> io::Result<Self> {
-        out.put("{");
-        out.write_all(&members(head)?)?;
-        out.put(",\"").put(list).put("\":[").end_line()?;
-        Ok(LongObject { is_empty: true })
-    }
-
-    /// Writes an element of the list, on a line of its own.
-    pub(crate) fn element(&mut self, out: &mut Out, element: &impl Serialize) -> io::Result<()> {
-        out.put(if self.is_empty { "" } else { "," });
-        self.is_empty = false;
-        popef_show::json_line(out, element)
-    }
-
-    /// Ends the list, and writes the last members, if there are any.
-    pub(crate) fn end(self, out: &mut Out, tail: &impl Serialize) -> io::Result<()> {
-        let tail = members(tail)?;
-        out.put(if tail.is_empty() { "]" } else { "]," });
-        out.write_all(&tail)?;
-        out.put("}").end_line()
-    }
-}
-
-/// The members of an object, without its braces.
-fn members(object: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut out = Out::in_memory(false);
-    popef_show::json_line(&mut out, object)?;
-    let line = out.into_bytes();
-    let inside = line.strip_prefix(b"{").and_then(|line| line.strip_suffix(b"}\n"));
-    inside.map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    popef_show::end_of_files(out, NETWORK)
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod color;
 pub(crate) mod compression;
-pub(crate) mod csv;
 mod elsewhere;
 pub(crate) mod end;
 pub(crate) mod filter;
@@ -20,7 +19,6 @@ pub(crate) mod plain;
 pub(crate) mod rows;
 pub(crate) mod signals;
 pub(crate) mod stdout;
-pub(crate) mod table;
 pub(crate) mod to_file;
 pub(crate) mod tool;
 pub(crate) mod values;

@@ -10,7 +10,7 @@ use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
-use super::format::{Format, json_document, json_line};
+use super::format::{Format, NETWORK, json_document, json_line};
 
 /// What the options of a command say of standard output.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Stdout {
             return Ok(());
         }
         let mut out = Out::new(Box::new(io::stdout()), false);
-        json_line(&mut out, "network", &super::format::Network::now())?;
+        json_line(&mut out, "network", &NETWORK)?;
         out.send()
     }
 }

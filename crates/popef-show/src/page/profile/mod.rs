@@ -14,7 +14,7 @@ use poplar_inspect::profile::{
 };
 
 use super::html::Html;
-use super::tables::{Cell, brief, bytes, count, name, share, table};
+use super::tables::{brief, table_of};
 use super::{STYLE, head};
 use crate::output::units::{counted, size, thousands};
 
@@ -22,6 +22,22 @@ const OWN_STYLE: &str = include_str!("profile.css");
 const SCRIPT: &str = include_str!("profile.js");
 /// What the page may do: only run its own styles and script, known by their hashes. A test says what it must be.
 const POLICY: &str = include_str!("policy.txt");
+
+/// The fields of steps, in the order of the page.
+const STEP_KEYS: [&str; 12] = [
+    "step",
+    "type",
+    "cycles",
+    "cyclesFrom",
+    "cyclesOverlapped",
+    "activeTiles",
+    "tileBalance",
+    "activeTileBalance",
+    "threadBalance",
+    "totalData",
+    "dataBalance",
+    "name",
+];
 
 /// So many rows of a table are on the page.
 const ROWS: usize = 200;
@@ -125,22 +141,8 @@ impl ProfilePage<'_> {
         html.put(" <output id=\"tile\" aria-live=\"polite\">Point at a tile, or use the arrow keys.</output></p>\n");
         html.put("<div id=\"ipus\"></div>\n<p id=\"scale\" class=\"quiet\"></p></div>\n");
         let rows = tiles(self.graph, &Selection::largest(ROWS), 3);
-        let heads =
-            ["Tile", "With gaps", "Data", "Overflowed", "Always live", "Most of the rest", "Largest categories"];
-        let row = rows.iter().map(|row| {
-            let largest = row.largest_categories.iter().map(|it| format!("{} {}", brief(it.category), size(it.size)));
-            let largest: Vec<_> = largest.collect();
-            vec![
-                Cell::Number(u64::from(row.tile)),
-                Cell::Bytes(row.size),
-                Cell::Bytes(row.data_size),
-                Cell::Bytes(row.overflowed),
-                bytes(row.always_live),
-                bytes(row.max_not_always_live),
-                Cell::Text(largest.join(", ")),
-            ]
-        });
-        table(html, "The fullest tiles", &heads, row, self.graph.target.num_tiles as usize);
+        let keys = ["tile", "size", "dataSize", "overflowed", "alwaysLive", "maxNotAlwaysLive", "largestCategories"];
+        table_of(html, "The fullest tiles", &keys, &rows, self.graph.target.num_tiles as usize);
         html.put("</section>\n");
     }
 
@@ -172,21 +174,9 @@ impl ProfilePage<'_> {
             html.put("<li><i class=\"c").value(nth).put("\"></i><bdi>").text(name).put("</bdi></li>");
         }
         html.put("</ul>\n");
-        let heads = ["Category", "Size", "Share", "Most", "On tile", "Tiles", "Overlapped", "Overflowed"];
-        let cells = rows.iter().map(|row| {
-            vec![
-                name(Some(row.category)),
-                Cell::Bytes(row.size),
-                share(row.share),
-                Cell::Bytes(row.most),
-                Cell::Number(u64::from(row.most_tile)),
-                Cell::Count(u64::from(row.tiles)),
-                Cell::Bytes(row.overlapped),
-                Cell::Bytes(row.overflowed),
-            ]
-        });
+        let keys = ["category", "size", "share", "most", "mostTile", "tiles", "overlapped", "overflowed"];
         let all = self.graph.memory.as_ref().map_or(0, |memory| memory.by_category.len());
-        table(html, "Categories", &heads, cells, all);
+        table_of(html, "Categories", &keys, &rows, all);
         html.put("</section>\n");
     }
 
@@ -201,37 +191,7 @@ impl ProfilePage<'_> {
         );
         html.put("<p class=\"quiet\" id=\"range\"></p></div>\n");
         let rows: Vec<_> = steps(execution, &Selection::largest(ROWS)).collect();
-        let heads = [
-            "Step",
-            "Type",
-            "Cycles",
-            "From",
-            "Overlap",
-            "Tiles",
-            "Balance",
-            "Of active",
-            "Threads",
-            "Data",
-            "Of data",
-            "Name",
-        ];
-        let cells = rows.iter().map(|row| {
-            vec![
-                Cell::Number(u64::from(row.step)),
-                Cell::Text(brief(row.kind.as_str())),
-                count(row.cycles),
-                count(row.cycles_from),
-                count(row.cycles_overlapped),
-                count(row.active_tiles),
-                row.tile_balance.map_or(Cell::None, share),
-                row.active_tile_balance.map_or(Cell::None, share),
-                row.thread_balance.map_or(Cell::None, share),
-                bytes(row.total_data),
-                row.data_balance.map_or(Cell::None, share),
-                name(row.name),
-            ]
-        });
-        table(html, "The longest steps", &heads, cells, simulation.steps.len());
+        table_of(html, "The longest steps", &STEP_KEYS, &rows, simulation.steps.len());
         html.put("</section>\n");
     }
 
@@ -239,51 +199,16 @@ impl ProfilePage<'_> {
         let largest = Selection::largest(ROWS);
         html.put("<section id=\"parts\"><h2>Parts of the graph</h2>\n");
         let rows = compute_sets(self.graph, self.execution, &largest);
-        let heads = ["Number", "Runs", "Cycles", "In all runs", "Tiles", "Balance", "Vertices", "Compute set"];
-        let cells = rows.iter().map(|row| {
-            vec![
-                Cell::Number(u64::from(row.compute_set)),
-                count(row.runs),
-                count(row.max_cycles),
-                count(row.max_cycles_times_runs),
-                count(row.tiles.map(u64::from)),
-                row.tile_balance.map_or(Cell::None, share),
-                Cell::Count(row.vertices),
-                name(row.name),
-            ]
-        });
-        table(html, "Compute sets", &heads, cells, self.graph.compute_sets.len());
+        let keys =
+            ["computeSet", "runs", "maxCycles", "maxCyclesTimesRuns", "tiles", "tileBalance", "vertices", "name"];
+        table_of(html, "Compute sets", &keys, &rows, self.graph.compute_sets.len());
         let rows = vertex_types(self.graph, self.execution, &largest);
-        let heads = ["Number", "Code", "Tiles", "State", "Vertices", "Active cycles", "Vertex type"];
-        let cells = rows.iter().map(|row| {
-            vec![
-                Cell::Number(u64::from(row.vertex_type)),
-                Cell::Bytes(row.code_bytes),
-                Cell::Count(u64::from(row.tiles)),
-                Cell::Bytes(row.vertex_data_bytes),
-                Cell::Count(row.vertices),
-                count(row.active_cycles),
-                name(row.name),
-            ]
-        });
-        table(html, "Vertex types", &heads, cells, self.graph.vertex_types.names.len());
+        let keys = ["number", "codeBytes", "tiles", "state", "vertices", "activeCycles", "name"];
+        table_of(html, "Vertex types", &keys, &rows, self.graph.vertex_types.names.len());
         let rows = exchanges(self.graph, self.execution, &largest);
         let all = [&self.graph.exchanges, &self.graph.external_exchanges, &self.graph.host_exchanges];
-        let heads = ["Exchange", "Number", "Runs", "Cycles", "Tiles", "Received", "Sent", "Code", "Program"];
-        let cells = rows.iter().map(|row| {
-            vec![
-                Cell::Text(row.exchange_kind.section().to_owned()),
-                Cell::Number(u64::from(row.exchange)),
-                count(row.runs),
-                count(row.max_cycles),
-                count(row.tiles.map(u64::from)),
-                Cell::Bytes(row.received),
-                Cell::Bytes(row.sent),
-                bytes(row.code_bytes),
-                name(row.name),
-            ]
-        });
-        table(html, "Exchanges", &heads, cells, all.iter().map(|all| all.len()).sum());
+        let keys = ["section", "exchange", "runs", "maxCycles", "tiles", "received", "sent", "codeBytes", "ofProgram"];
+        table_of(html, "Exchanges", &keys, &rows, all.iter().map(|all| all.len()).sum());
         html.put("</section>\n");
     }
 }

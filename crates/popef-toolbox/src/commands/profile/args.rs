@@ -8,10 +8,10 @@ use std::str::FromStr;
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_ops::Error;
+use popef_show::profile::{ProfileFormat, ProfileTable};
 use poplar_inspect::profile::parse_bytes;
 
 use super::diff;
-use super::form::Form;
 use crate::common::values::{named, path};
 use crate::common::words::wrong;
 
@@ -57,8 +57,8 @@ pub(crate) struct Args {
     /// Show a table instead: category, tile, vertex, computeset, program, exchange, step or layer
     ///
     /// The tables of steps and of layers need an execution. A layer is all steps whose names begin alike.
-    #[arg(long, value_name = "WHAT", value_parser = named(By::ALL, |by| by.name()), hide_possible_values = true, help_heading = "Selection")]
-    pub(super) by: Option<By>,
+    #[arg(long, value_name = "WHAT", value_parser = named(ProfileTable::ALL, |by| by.name()), hide_possible_values = true, help_heading = "Selection")]
+    pub(super) by: Option<ProfileTable>,
     /// Show only rows of the table whose name contains TEXT; an exchange is called like its program, and tiles have no names
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
     pub(super) name: Option<String>,
@@ -82,11 +82,11 @@ pub(crate) struct Args {
         long,
         global = true,
         value_name = "FORMAT",
-        value_parser = named(Form::ALL, |form| form.name()),
+        value_parser = named(ProfileFormat::ALL, |form| form.name()),
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    pub(super) format: Option<Form>,
+    pub(super) format: Option<ProfileFormat>,
     #[command(flatten)]
     pub(super) findings: FindingsArgs,
     /// Write the steps as a timeline instead, which Perfetto and chrome://tracing open; `-` is standard output
@@ -120,14 +120,14 @@ impl Args {
     }
 
     /// The format, once it is chosen.
-    pub(super) fn form(&self) -> Form {
-        self.format.unwrap_or(Form::Text)
+    pub(super) fn form(&self) -> ProfileFormat {
+        self.format.unwrap_or(ProfileFormat::Text)
     }
 
     /// Fails if options do not go together, or would have no effect.
     pub(super) fn hold_together(&self) -> Result<(), Error> {
         let format = self.form().name();
-        let is_page = self.form() == Form::Html;
+        let is_page = self.form() == ProfileFormat::Html;
         if self.force && self.output.is_none() && self.trace.is_none() {
             return Err(wrong("--force is for --output and --trace"));
         }
@@ -143,7 +143,7 @@ impl Args {
         if is_page && (self.by.is_some() || self.trace.is_some() || self.items.is_some()) {
             return Err(wrong("a page shows everything: leave out --by, --items and --trace, or say another --format"));
         }
-        if self.trace.is_some() && self.form() != Form::Text {
+        if self.trace.is_some() && self.form() != ProfileFormat::Text {
             return Err(wrong(format!("--trace has a format of its own: leave out --format {format}")));
         }
         if self.model.is_some() && (self.by.is_some() || self.trace.is_some() || is_page) {
@@ -151,7 +151,7 @@ impl Args {
         }
         match self.by {
             _ if !self.form().is_of_summary() => Err(wrong(format!("--format {format} is for findings: add --check"))),
-            None if self.form() == Form::Csv => Err(wrong("--format csv needs a table: add --by")),
+            None if self.form() == ProfileFormat::Csv => Err(wrong("--format csv needs a table: add --by")),
             None => Ok(()),
             Some(by) => self.hold_together_for_table(by),
         }
@@ -172,22 +172,22 @@ impl Args {
         if let Some((_, option)) = others.iter().find(|(is_given, _)| *is_given) {
             return Err(wrong(format!("{option} has no effect on findings: leave it out, or --check and limits")));
         }
-        if self.findings.quiet && !matches!(self.form(), Form::Text | Form::GitHub) {
+        if self.findings.quiet && !matches!(self.form(), ProfileFormat::Text | ProfileFormat::GitHub) {
             return Err(wrong(format!("--quiet is for --format text and github: {format} always has everything")));
         }
         Ok(())
     }
 
-    fn hold_together_for_table(&self, by: By) -> Result<(), Error> {
+    fn hold_together_for_table(&self, by: ProfileTable) -> Result<(), Error> {
         let has_no = |what: &str, option: &str| Err(wrong(format!("--by {}: these have no {what}: leave out {option}", by.name())));
         match (by, self.sort) {
-            _ if by != By::Layer && self.depth.is_some() => Err(wrong("--depth is for --by layer")),
-            (By::Tile, _) if self.name.is_some() => has_no("names", "--name"),
-            (By::Category | By::Layer, _) if self.numbers.is_some() => has_no("numbers", "--numbers"),
-            (By::Program, Some(_)) => has_no("other order than that of the tree", "--sort"),
-            (By::Tile, Some(Order::Name)) => has_no("names", "--sort name"),
-            (By::Category | By::Layer, Some(Order::Number)) => has_no("numbers", "--sort number"),
-            (By::Vertex | By::Exchange, Some(Order::Code)) => Ok(()),
+            _ if by != ProfileTable::Layer && self.depth.is_some() => Err(wrong("--depth is for --by layer")),
+            (ProfileTable::Tile, _) if self.name.is_some() => has_no("names", "--name"),
+            (ProfileTable::Category | ProfileTable::Layer, _) if self.numbers.is_some() => has_no("numbers", "--numbers"),
+            (ProfileTable::Program, Some(_)) => has_no("other order than that of the tree", "--sort"),
+            (ProfileTable::Tile, Some(Order::Name)) => has_no("names", "--sort name"),
+            (ProfileTable::Category | ProfileTable::Layer, Some(Order::Number)) => has_no("numbers", "--sort number"),
+            (ProfileTable::Vertex | ProfileTable::Exchange, Some(Order::Code)) => Ok(()),
             (_, Some(Order::Code)) => has_no("code of their own", "--sort code"),
             _ => Ok(()),
         }
@@ -196,37 +196,6 @@ impl Args {
     /// The files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
         self.graph.iter().chain(&self.execution).map(|path| &**path)
-    }
-}
-
-/// What a table has a row for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
-    Category,
-    Tile,
-    Vertex,
-    ComputeSet,
-    Program,
-    Exchange,
-    Step,
-    Layer,
-}
-
-impl By {
-    const ALL: [By; 8] =
-        [By::Category, By::Tile, By::Vertex, By::ComputeSet, By::Program, By::Exchange, By::Step, By::Layer];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            By::Category => "category",
-            By::Tile => "tile",
-            By::Vertex => "vertex",
-            By::ComputeSet => "computeset",
-            By::Program => "program",
-            By::Exchange => "exchange",
-            By::Step => "step",
-            By::Layer => "layer",
-        }
     }
 }
 

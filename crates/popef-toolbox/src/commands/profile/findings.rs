@@ -7,10 +7,10 @@ use popef_check::Report;
 use popef_dump_tool::read_policy;
 use popef_dump_tool::screen::screen;
 use popef_ops::Error;
+use popef_show::profile::Profile;
 use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
 use poplar_inspect::profile::{Policy, facts, propose, rules};
 
-use super::Profile;
 use super::args::{Args, FindingsArgs};
 use super::input::Input;
 use crate::common::end::{refused, unwritten};

@@ -1,56 +1,20 @@
 //! The model of a PopEF file beside a profile: what it is, and whether the profile can be of it.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use popef::{File, Metadata};
 use popef_open::{StreamData, is_elsewhere, open};
-use popef_ops::{Error, FilePath};
-use popef_show::{Kind, Out, counted, escape};
+use popef_ops::Error;
+use popef_show::profile::{Compared, ComparedModel, ComparedModels};
 use poplar_inspect::executable::{Generation, Options, read_blob};
 use poplar_inspect::profile::GraphProfile;
-use serde::Serialize;
 
 use crate::common::input::open_whole;
 use crate::common::tool::Tool;
-use crate::common::words::{fact, wrong};
+use crate::common::words::wrong;
 
 /// So many models of a file are compared.
 const MOST: usize = 16;
-
-/// The models of a PopEF file, compared with a profile.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Models {
-    #[serde(flatten)]
-    path: FilePath,
-    models: Vec<Model>,
-    /// So many others were not compared.
-    more: u64,
-    /// What cannot be compared, and why.
-    not_compared: &'static str,
-}
-
-/// A model, compared with a profile.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Model {
-    executable: String,
-    replication_factor: u32,
-    is_inference: bool,
-    compared: Vec<Compared>,
-    /// What was to be compared, and could not be.
-    unknown: Vec<String>,
-}
-
-/// A property that both have.
-#[derive(Debug, Serialize)]
-struct Compared {
-    what: &'static str,
-    profile: String,
-    model: String,
-    agree: bool,
-}
 
 const NOT_COMPARED: &str = "whether both come from one compilation: neither file says so";
 
@@ -61,7 +25,7 @@ pub(super) fn is_popef(path: &Path) -> bool {
 }
 
 /// Compares the models of a file with a profile.
-pub(super) fn compare(tool: &Tool, graph: &GraphProfile, path: &PathBuf) -> Result<Models, Error> {
+pub(super) fn compare(tool: &Tool, graph: &GraphProfile, path: &PathBuf) -> Result<ComparedModels, Error> {
     let file = open_whole(tool, path)?;
     let in_file = |error: popef::Error| Error::from(error).in_file(path);
     let mut models = Vec::new();
@@ -72,34 +36,37 @@ pub(super) fn compare(tool: &Tool, graph: &GraphProfile, path: &PathBuf) -> Resu
         return Err(wrong("it has no metadata, and so no model").in_file(path));
     }
     let more = file.metadata().skip(MOST).count() as u64;
-    Ok(Models { path: path.as_path().into(), models, more, not_compared: NOT_COMPARED })
+    Ok(ComparedModels { path: path.as_path().into(), models, more, not_compared: NOT_COMPARED })
 }
 
-fn model(graph: &GraphProfile, file: &File, metadata: &Metadata) -> Model {
-    let mut model = Model {
+fn model(graph: &GraphProfile, file: &File, metadata: &Metadata) -> ComparedModel {
+    let mut model = Model(ComparedModel {
         executable: metadata.executable.to_string_lossy().into_owned(),
         replication_factor: metadata.replication_factor,
         is_inference: metadata.is_inference,
         compared: Vec::new(),
         unknown: Vec::new(),
-    };
+    });
     model.target(graph);
     model.ipus(graph, metadata);
     model.generation(graph, metadata);
     model.tiles(graph, file, metadata);
     model.instrumentation(graph, metadata);
-    model
+    model.0
 }
+
+/// A model while it is compared.
+struct Model(ComparedModel);
 
 impl Model {
     fn add(&mut self, what: &'static str, profile: &(impl ToString + ?Sized), model: &(impl ToString + ?Sized), agree: bool) {
-        self.compared.push(Compared { what, profile: profile.to_string(), model: model.to_string(), agree });
+        self.0.compared.push(Compared { what, profile: profile.to_string(), model: model.to_string(), agree });
     }
 
     fn target(&mut self, graph: &GraphProfile) {
         match graph.target.kind.as_deref() {
             Some(kind) => self.add("target", kind, "IPU", kind == "IPU"),
-            None => self.unknown.push("target: the profile has no target.type".to_owned()),
+            None => self.0.unknown.push("target: the profile has no target.type".to_owned()),
         }
     }
 
@@ -109,34 +76,34 @@ impl Model {
         let of_one = all.checked_div(metadata.replication_factor.into());
         match graph.target.num_ipus {
             Some(ipus) => self.add("IPUs", &ipus, &all, ipus == all || Some(ipus) == of_one),
-            None => self.unknown.push("IPUs: the profile has no target.numIPUs".to_owned()),
+            None => self.0.unknown.push("IPUs: the profile has no target.numIPUs".to_owned()),
         }
     }
 
     fn generation(&mut self, graph: &GraphProfile, metadata: &Metadata) {
         let version = metadata.ipu_version;
         let Some(generation) = Generation::of_ipu_version(version) else {
-            return self.unknown.push(format!("tiles of an IPU: nothing is known of IPU version {version}"));
+            return self.0.unknown.push(format!("tiles of an IPU: nothing is known of IPU version {version}"));
         };
         let tiles = u64::from(generation.tiles());
         match graph.target.tiles_per_ipu {
             Some(has) => self.add("tiles of an IPU", &has, &tiles, has == tiles),
-            None => self.unknown.push("tiles of an IPU: the profile has no target.tilesPerIPU".to_owned()),
+            None => self.0.unknown.push("tiles of an IPU: the profile has no target.tilesPerIPU".to_owned()),
         }
     }
 
     /// The tiles that the executable has programs for. That format is not public.
     fn tiles(&mut self, graph: &GraphProfile, file: &File, metadata: &Metadata) {
         let Some(executable) = file.executable(metadata.executable.as_bytes()) else {
-            return self.unknown.push("tiles of the executable: it is not in this file".to_owned());
+            return self.0.unknown.push("tiles of the executable: it is not in this file".to_owned());
         };
         match read_blob(&executable, &Options::default()) {
             Ok(summary) if summary.is_complete() && !summary.tiles.is_empty() => {
                 let (tiles, profile) = (summary.tiles.len() as u64, u64::from(graph.target.num_tiles));
                 self.add("tiles of the executable, unverified", &profile, &tiles, tiles == profile);
             }
-            Ok(_) => self.unknown.push("tiles of the executable: it could not be read to its end".to_owned()),
-            Err(error) => self.unknown.push(format!("tiles of the executable: {error}")),
+            Ok(_) => self.0.unknown.push("tiles of the executable: it could not be read to its end".to_owned()),
+            Err(error) => self.0.unknown.push(format!("tiles of the executable: {error}")),
         }
     }
 
@@ -146,33 +113,10 @@ impl Model {
         let model = !metadata.instrumentation().is_empty();
         let categories = graph.memory.as_ref().map(|memory| &memory.by_category).filter(|all| !all.is_empty());
         let Some(categories) = categories else {
-            return self.unknown.push("measures itself: the profile has no memory.byCategory".to_owned());
+            return self.0.unknown.push("measures itself: the profile has no memory.byCategory".to_owned());
         };
         let results = categories.iter().find(|category| &*category.name == "instrumentationResults");
         let profile = results.is_some_and(|category| category.total.iter().any(|bytes| *bytes > 0));
         self.add("measures itself", word(profile), word(model), profile == model);
     }
-}
-
-/// Writes what the models are, and how they compare.
-pub(super) fn write(out: &mut Out, models: &Models) -> io::Result<()> {
-    for model in &models.models {
-        let replicas = counted(model.replication_factor, "replica", "replicas");
-        let purpose = if model.is_inference { "inference" } else { "training" };
-        let name = escape(&model.executable);
-        fact(out, "model", &format!("\"{name}\" in {}, {replicas}, for {purpose}", escape(&models.path.to_string())))?;
-        for Compared { what, profile, model, agree } in &model.compared {
-            let (kind, word) = if *agree { (Kind::Plain, "as in the profile") } else { (Kind::Warning, "the profile has") };
-            let other = if *agree { String::new() } else { format!(" {}", escape(profile)) };
-            out.put(&format!("  {:<14}{what}: {}, ", "", escape(model)));
-            out.put_as(kind, word).put(&other).end_line()?;
-        }
-        for unknown in &model.unknown {
-            out.put(&format!("  {:<14}not compared: {}", "", escape(unknown))).end_line()?;
-        }
-    }
-    if models.more > 0 {
-        fact(out, "more models", &format!("{} others were not compared", models.more))?;
-    }
-    fact(out, "not known", NOT_COMPARED)
 }

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use popef_ops::Error;
 use popef_show::ProfilePage;
+use popef_show::profile::{Profile, ProfileFormat};
 
-use super::form::Form;
-use super::{Args, Profile};
+use super::Args;
 use crate::common::page::{MADE_BY, title};
 use crate::common::tool::Tool;
 
@@ -15,7 +15,7 @@ impl Args {
     /// Where a page is written, if one is asked for.
     pub(super) fn page(&self) -> Option<&Path> {
         let path = self.output.as_deref().unwrap_or(Path::new("-"));
-        (self.form() == Form::Html).then_some(path)
+        (self.form() == ProfileFormat::Html).then_some(path)
     }
 
     pub(super) fn write_page(&self, tool: &Tool, profile: &Profile<'_>, path: &Path) -> Result<ExitCode, Error> {

@@ -10,29 +10,21 @@ use popef::File;
 use popef::read::ExecutableBlob;
 use popef::types::Text;
 use popef_open::{is_elsewhere, is_stream};
-use popef_ops::{Code, Error, ErrorReport, FilePath, InFile, Name};
-use popef_show::{Glob, Kind, Out, TilesPicture, counted, fit_words, size};
+use popef_ops::{Code, Error};
+use popef_show::tiles::{ExecutableTiles, ExecutablesRenderer, TilesFormat};
+use popef_show::{Glob, Out};
 use poplar_inspect::ErrorCode;
-use poplar_inspect::executable::{
-    Container, Fit, Largest, Numbering, Options, SectionKind, SectionTotal, Sizes, Summary, SymbolKind, Tile, TileFile, Verdict,
-    self as executable, visit,
-};
+use poplar_inspect::executable::{Numbering, Options, TileFile, visit};
 use poplar_inspect::profile::parse_bytes;
-use serde::{Serialize, Serializer};
 
-use super::Form;
-use super::picture::Picture;
-use super::words::MOST_NAME;
-use crate::common::csv;
 use crate::common::end::{FAILED, unwritten};
-use crate::common::format::{LongObject, Network, json_line};
+use crate::common::format::NETWORK;
 use crate::common::input::{open_any, open_stream, whatever_is_popef};
 use crate::common::plain::Place;
-use crate::common::table::{Column, Table};
 use crate::common::to_file::Forms;
 use crate::common::tool::{Tool, described};
 use crate::common::values::path;
-use crate::common::words::{brief, fact, heading, more, wrong};
+use crate::common::words::wrong;
 
 /// Show how full the tiles of an executable are, and whether it fits
 ///
@@ -86,124 +78,29 @@ enum Opened {
     Popef(File),
 }
 
-/// An executable as it was read.
+/// An executable as it was read, and why not everything was.
 struct Exec {
-    /// `None` if the file is an archive or a bare executable.
-    name: Option<Text<'static>>,
-    summary: Summary,
-    fit: Fit,
-    /// The tile that is asked for, or the fullest, and what is on it.
-    shown: Option<(Tile, Largest)>,
-    /// Why not everything was read.
+    tiles: ExecutableTiles,
     damage: Option<Error>,
 }
 
-/// What is said of an executable as a whole.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums {
-    executable: Option<String>,
-    container: Container,
-    verified: bool,
-    tiles: usize,
-    distinct: usize,
-    numbering: Numbering,
-    #[serde(flatten)]
-    fit: Fit,
-    size: u64,
-    #[serde(flatten)]
-    sizes: Sizes,
-    fullest_tile: Option<u32>,
-    most_size: u64,
-    other_members: u64,
-    sections: Vec<OfAll>,
-    sections_left_out: u64,
-    shown_tile: Option<Shown>,
-    error: Option<ErrorReport>,
-}
-
-/// The sections of one name and kind in all tiles.
-#[derive(Serialize)]
-struct OfAll {
-    #[serde(flatten)]
-    name: Name,
-    kind: SectionKind,
-    count: u64,
-    size: u64,
-    largest: u64,
-}
-
-/// A tile with its sections and symbols.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Shown {
-    #[serde(flatten)]
-    row: Row,
-    largest_sections: Vec<Section>,
-    more_sections: usize,
-    largest_symbols: Vec<Symbol>,
-    more_symbols: usize,
-}
-
-#[derive(Serialize)]
-struct Section {
-    #[serde(flatten)]
-    name: Name,
-    kind: SectionKind,
-    address: u32,
-    size: u32,
-}
-
-#[derive(Serialize)]
-struct Symbol {
-    #[serde(flatten)]
-    name: Name,
-    kind: SymbolKind,
-    address: u32,
-    size: u32,
-}
-
-/// A tile in JSON and CSV.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row {
-    tile: u32,
-    ipu: Option<u32>,
-    member: String,
-    size: u64,
-    #[serde(flatten)]
-    sizes: Sizes,
-    stack: Option<u64>,
-    free: Option<u64>,
-    over: Option<u64>,
-    verdict: Verdict,
-    sections: u32,
-    symbols: u32,
-}
-
-/// The columns of CSV.
-const KEYS: &[&str] = &[
-    "executable", "tile", "ipu", "member", "size", "code", "constants", "data", "zeroed", "stack", "free", "over", "verdict",
-];
-
-#[derive(Serialize)]
-struct OfExecutable<'e> {
-    executable: Option<&'e str>,
-    #[serde(flatten)]
-    row: Row,
+/// An executable of which nothing could be read.
+struct NotRead {
+    name: Text<'static>,
+    error: Error,
 }
 
 /// What can be written, and when.
-const FORMS: Forms<'static, Form> = Forms {
+const FORMS: Forms<'static, TilesFormat> = Forms {
     command: "popef tiles exec",
-    all: &Form::ALL,
-    name: Form::name,
-    of_file: Form::Svg,
-    of_report: Form::Text,
+    all: &TilesFormat::ALL,
+    name: TilesFormat::name,
+    of_file: TilesFormat::Svg,
+    of_report: TilesFormat::Text,
 };
 
 impl Args {
-    pub(super) fn run(&self, tool: &Tool, format: Option<Form>) -> Result<ExitCode, Error> {
+    pub(super) fn run(&self, tool: &Tool, format: Option<TilesFormat>) -> Result<ExitCode, Error> {
         let form = FORMS.chosen(format, self.output.as_deref())?;
         if self.output.is_some() {
             // A file that must not be replaced is known before the work.
@@ -245,7 +142,7 @@ impl Args {
         }
     }
 
-    fn run_popef(&self, tool: &Tool, form: Form, file: &File) -> Result<ExitCode, Error> {
+    fn run_popef(&self, tool: &Tool, form: TilesFormat, file: &File) -> Result<ExitCode, Error> {
         let takes = |executable: &ExecutableBlob<'_>| {
             let name = executable.name().to_string_lossy().into_owned();
             self.filter.is_empty() || self.filter.iter().any(|glob| glob.matches(&name, false))
@@ -302,7 +199,8 @@ impl Args {
         let shown = shown.and_then(|(index, largest)| Some((summary.tiles.get(index)?.clone(), largest)));
         let fit = summary.fit(self.tile_memory, version);
         let damage = summary.damage.as_ref().map(|error| self.unread(name.as_ref(), error));
-        Ok(Exec { name, summary, fit, shown, damage })
+        let tiles = ExecutableTiles { name, summary, fit, shown, damage: damage.as_ref().map(described) };
+        Ok(Exec { tiles, damage })
     }
 
     /// Why an executable could not be read, or not to its end.
@@ -326,14 +224,14 @@ impl Args {
     fn write(
         &self,
         tool: &Tool,
-        form: Form,
+        form: TilesFormat,
         execs: impl IntoIterator<Item = Result<Exec, NotRead>>,
         damage: Option<Error>,
     ) -> Result<ExitCode, Error> {
         if self.output.is_none() {
             return self.write_to(tool, &mut tool.out(), form, execs, damage);
         }
-        let noun = if form == Form::Svg { "a picture" } else { "a report" };
+        let noun = if form == TilesFormat::Svg { "a picture" } else { "a report" };
         self.place().write_report(tool, &[&self.file], noun, |out| self.write_to(tool, out, form, execs, damage))
     }
 
@@ -342,420 +240,34 @@ impl Args {
         &self,
         tool: &Tool,
         out: &mut Out,
-        form: Form,
+        form: TilesFormat,
         execs: impl IntoIterator<Item = Result<Exec, NotRead>>,
         damage: Option<Error>,
     ) -> Result<ExitCode, Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Head {
-            schema_version: u32,
-            #[serde(flatten)]
-            path: FilePath,
-        }
-        #[derive(Serialize)]
-        struct Tail {
-            error: Option<ErrorReport>,
-            #[serde(flatten)]
-            network: Network,
-        }
-        let (path, file) = (FilePath::from(&*self.file), &InFile::from(&*self.file));
-        let mut pictures = Vec::new();
-        let mut document = None;
-        match form {
-            Form::Svg | Form::Ndjson => {}
-            Form::Text => {
-                out.text(Kind::Group, path.text());
-                out.end_line().map_err(unwritten)?;
-            }
-            Form::Json => {
-                let head = Head { schema_version: 1, path: path.clone() };
-                document = Some(LongObject::begin(out, &head, "executables").map_err(unwritten)?);
-            }
-            Form::Csv => csv::heading(out, KEYS).map_err(unwritten)?,
-        }
+        let mut renderer =
+            ExecutablesRenderer::begin(out, &self.file, form, self.top, NETWORK).map_err(unwritten)?;
         // That a file is damaged is said after what was read of it.
         let mut complaints = Vec::new();
         let mut shows_tile = self.tile.is_none();
         for exec in execs {
-            let exec = match exec {
-                Ok(exec) => exec,
-                Err(not_read) => {
-                    match (&mut document, form) {
-                        (Some(document), _) => document.element(out, &not_read.described()),
-                        (None, Form::Ndjson) => {
-                            json_line(out, "executable", &InFileRow { file, row: not_read.described() })
-                        }
-                        (None, Form::Text) => not_read.show(out),
-                        _ => Ok(()),
-                    }
-                    .map_err(unwritten)?;
-                    complaints.push(not_read.error);
-                    continue;
+            match exec {
+                Ok(Exec { tiles, damage }) => {
+                    shows_tile |= tiles.shown.is_some();
+                    renderer.executable(out, &tiles).map_err(unwritten)?;
+                    complaints.extend(damage);
                 }
-            };
-            shows_tile |= exec.shown.is_some();
-            match (&mut document, form) {
-                (None, Form::Svg) => {
-                    pictures.push(exec.picture());
-                    Ok(())
+                Err(NotRead { name, error }) => {
+                    renderer.not_read(out, &name, &described(&error)).map_err(unwritten)?;
+                    complaints.push(error);
                 }
-                (Some(document), _) => document.element(out, &WithTiles(&exec)),
-                (None, Form::Ndjson) => write_lines(out, file, &exec),
-                (None, Form::Csv) => write_csv(out, &exec),
-                _ => self.show(out, &exec),
             }
-            .and_then(|()| out.flush_if_full())
-            .map_err(unwritten)?;
-            complaints.extend(exec.damage);
         }
         complaints.extend(damage);
         if let (false, Some(tile), true) = (shows_tile, self.tile, complaints.is_empty()) {
             complaints.push(wrong(format!("there is no program for tile {tile}")).in_file(&self.file));
         }
-        let error = complaints.first().map(described);
-        match (document, form) {
-            (Some(document), _) => document.end(out, &Tail { error, network: Network::now() }),
-            (None, Form::Ndjson) => json_line(out, "file", &Last { path, error }),
-            (None, Form::Svg) => TilesPicture::write_svg(&pictures, out),
-            _ => Ok(()),
-        }
-        .and_then(|()| out.send())
-        .map_err(unwritten)?;
+        renderer.end(out, complaints.first().map(described)).and_then(|()| out.send()).map_err(unwritten)?;
         complaints.iter().for_each(|error| tool.complain(error));
         Ok(if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
-    }
-
-    fn show(&self, out: &mut Out, exec: &Exec) -> io::Result<()> {
-        let summary = &exec.summary;
-        out.end_line()?;
-        match (&exec.name, summary.container) {
-            (Some(name), _) => out.quoted(Kind::Name, name),
-            (None, Container::Archive) => out.put("archive"),
-            (None, _) => out.put("executable"),
-        };
-        if !summary.verified {
-            out.put(", unverified: what is inside an executable is inferred");
-        }
-        out.end_line()?;
-        let overview = summary.overview();
-        let by = match summary.numbering {
-            Numbering::Names => "names",
-            _ => "places",
-        };
-        fact(out, "tiles", &format!("{}, {} different, numbered by their {by}", overview.count, overview.distinct))?;
-        let totals = summary.totals();
-        let kinds = [("code", totals.code), ("constants", totals.constants), ("data", totals.data), ("zeroed", totals.zeroed)];
-        let kinds = kinds.map(|(kind, bytes)| format!("{} {kind}", size(bytes))).join(", ");
-        fact(out, "all memory", &format!("{}: {kinds}", size(totals.memory())))?;
-        if let Some(tile) = overview.largest_tile {
-            let of_memory = exec.fit.tile_memory.map_or(String::new(), |memory| format!(" of {}", size(memory)));
-            fact(out, "fullest tile", &format!("{}{of_memory}, tile {tile}", size(overview.largest_bytes)))?;
-        }
-        if summary.other_members_count > 0 {
-            fact(out, "left out", &counted(summary.other_members_count, "file that is no tile", "files that are no tiles"))?;
-        }
-        let is_advised = exec.fit.tile_memory.is_none() && summary.is_complete() && !summary.tiles.is_empty();
-        let advice = if is_advised { "; give --tile-memory" } else { "" };
-        fact(out, "fits", &format!("{}{advice}", fit_words(summary, &exec.fit)))?;
-        if summary.tiles.is_empty() {
-            return Ok(());
-        }
-        out.end_line()?;
-        exec.draw(out)?;
-        self.show_tiles(out, exec)?;
-        self.show_sections(out, exec)?;
-        exec.shown.as_ref().map_or(Ok(()), |(tile, largest)| show_tile(out, exec, tile, largest))
-    }
-
-    fn show_tiles(&self, out: &mut Out, exec: &Exec) -> io::Result<()> {
-        heading(out, "Fullest tiles")?;
-        let mut table = Table::new([
-            Column::right("TILE"),
-            Column::right("IPU"),
-            Column::right("SIZE"),
-            Column::right("CODE"),
-            Column::right("CONSTANTS"),
-            Column::right("DATA"),
-            Column::right("ZEROED"),
-            Column::right("FREE"),
-            Column::left("", Kind::Warning),
-        ]);
-        let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
-        for row in exec.rows().take(self.top) {
-            table.row([
-                &row.tile.to_string(),
-                &number(row.ipu),
-                &size(row.size),
-                &size(row.sizes.code),
-                &size(row.sizes.constants),
-                &size(row.sizes.data),
-                &size(row.sizes.zeroed),
-                &row.free.map_or(String::new(), size),
-                &row.over.filter(|over| *over > 0).map_or(String::new(), |over| format!("{} too much", size(over))),
-            ]);
-        }
-        table.write(out)?;
-        more(out, exec.summary.tiles.len(), self.top)
-    }
-
-    fn show_sections(&self, out: &mut Out, exec: &Exec) -> io::Result<()> {
-        heading(out, "Sections of all tiles")?;
-        let mut table = Table::new([
-            Column::right("SIZE"),
-            Column::right("COUNT"),
-            Column::right("LARGEST"),
-            Column::left("KIND", Kind::Type),
-            Column::left("SECTION", Kind::Name),
-        ]);
-        let sections = exec.summary.sections.iter().filter(|section| section.kind != SectionKind::Table);
-        for section in sections.clone().take(self.top) {
-            table.row([
-                &size(section.bytes),
-                &section.count.to_string(),
-                &size(section.largest),
-                kind_word(section.kind),
-                &section.name.to_string_lossy(),
-            ]);
-        }
-        table.write(out)?;
-        more(out, sections.count(), self.top)
-    }
-}
-
-/// An executable of which nothing could be read.
-struct NotRead {
-    name: Text<'static>,
-    error: Error,
-}
-
-#[derive(Serialize)]
-struct NotReadReport {
-    executable: String,
-    error: ErrorReport,
-}
-
-impl NotRead {
-    fn described(&self) -> NotReadReport {
-        NotReadReport { executable: self.name.to_string_lossy().into_owned(), error: described(&self.error) }
-    }
-
-    fn show(&self, out: &mut Out) -> io::Result<()> {
-        out.end_line()?;
-        out.quoted(Kind::Name, &self.name).put(" was not read").end_line()
-    }
-}
-
-#[derive(Serialize)]
-struct InFileRow<'e, R: Serialize> {
-    #[serde(flatten)]
-    file: &'e InFile,
-    #[serde(flatten)]
-    row: R,
-}
-
-fn write_lines(out: &mut Out, file: &InFile, exec: &Exec) -> io::Result<()> {
-    let name = exec.brief_name();
-    for row in exec.rows() {
-        json_line(out, "tile", &InFileRow { file, row: OfExecutable { executable: name.as_deref(), row } })?;
-    }
-    json_line(out, "executable", &InFileRow { file, row: exec.sums() })
-}
-
-#[derive(Serialize)]
-struct Last {
-    #[serde(flatten)]
-    path: FilePath,
-    error: Option<ErrorReport>,
-}
-
-/// An executable with all its tiles, made while they are written.
-struct WithTiles<'e>(&'e Exec);
-
-impl Serialize for WithTiles<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Fields<'e> {
-            #[serde(flatten)]
-            sums: Sums,
-            tile_memories: Rows<'e>,
-        }
-        Fields { sums: self.0.sums(), tile_memories: Rows(self.0) }.serialize(serializer)
-    }
-}
-
-struct Rows<'e>(&'e Exec);
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.rows())
-    }
-}
-
-impl Exec {
-    fn name(&self) -> Option<String> {
-        self.name.as_ref().map(|name| name.to_string_lossy().into_owned())
-    }
-
-    /// The same for the row of each tile.
-    fn brief_name(&self) -> Option<String> {
-        self.name().map(|name| brief(&name, MOST_NAME).into_owned())
-    }
-
-    /// The tiles, the fullest first.
-    fn rows(&self) -> impl Iterator<Item = Row> {
-        self.summary.fullest(usize::MAX).into_iter().map(|tile| self.row(tile))
-    }
-
-    fn row(&self, tile: &Tile) -> Row {
-        let content = self.summary.content(tile);
-        let size = self.summary.memory(tile);
-        Row {
-            tile: tile.number,
-            ipu: self.fit.ipu(tile),
-            member: tile.name.to_string_lossy().into_owned(),
-            size,
-            sizes: content.map(|content| content.sizes).unwrap_or_default(),
-            stack: content.and_then(|content| content.stack),
-            free: self.fit.tile_memory.map(|memory| memory.saturating_sub(size)),
-            over: self.fit.tile_memory.map(|memory| size.saturating_sub(memory)),
-            verdict: self.fit.of(&self.summary, tile),
-            sections: content.map_or(0, |content| content.sections),
-            symbols: content.map_or(0, |content| content.symbols),
-        }
-    }
-
-    fn sums(&self) -> Sums {
-        let summary = &self.summary;
-        let overview = summary.overview();
-        let of_all = |section: &SectionTotal| OfAll {
-            name: section.name.clone().into(),
-            kind: section.kind,
-            count: section.count,
-            size: section.bytes,
-            largest: section.largest,
-        };
-        Sums {
-            executable: self.name(),
-            container: summary.container,
-            verified: summary.verified,
-            tiles: summary.tiles.len(),
-            distinct: summary.contents.len(),
-            numbering: summary.numbering,
-            fit: self.fit,
-            size: overview.total_bytes,
-            sizes: summary.totals(),
-            fullest_tile: overview.largest_tile,
-            most_size: overview.largest_bytes,
-            other_members: summary.other_members_count,
-            sections: summary.sections.iter().map(of_all).collect(),
-            sections_left_out: summary.sections_left_out,
-            shown_tile: self.shown.as_ref().map(|(tile, largest)| Shown {
-                row: self.row(tile),
-                largest_sections: largest.sections.iter().map(Section::of).collect(),
-                more_sections: largest.more_sections,
-                largest_symbols: largest.symbols.iter().map(Symbol::of).collect(),
-                more_symbols: largest.more_symbols,
-            }),
-            error: self.damage.as_ref().map(described),
-        }
-    }
-
-    /// The bytes on each tile, in order of the tiles.
-    fn amounts(&self) -> Vec<(u32, u64)> {
-        let mut amounts: Vec<_> = self.summary.tiles.iter().map(|tile| (tile.number, self.summary.memory(tile))).collect();
-        amounts.sort_unstable();
-        amounts
-    }
-
-    fn picture(&self) -> TilesPicture {
-        TilesPicture {
-            title: self.name().unwrap_or_default(),
-            amounts: self.amounts(),
-            tile_memory: self.fit.tile_memory,
-            words: fit_words(&self.summary, &self.fit),
-        }
-    }
-
-    /// Draws how full each tile is, in characters.
-    fn draw(&self, out: &mut Out) -> io::Result<()> {
-        let amounts = self.amounts();
-        let end = amounts.last().map_or(0, |tile| tile.0).saturating_add(1);
-        let tiles_per_ipu = self.fit.tiles_per_ipu.unwrap_or(end);
-        let most = size(self.summary.overview().largest_bytes);
-        Picture { tiles_per_ipu, ipus: end.div_ceil(tiles_per_ipu), amounts: &amounts, most: &most }.write(out)
-    }
-}
-
-impl Section {
-    fn of(section: &executable::Section<'static>) -> Self {
-        let executable::Section { name, kind, address, size, .. } = section.clone();
-        Section { name: name.into(), kind, address, size }
-    }
-}
-
-impl Symbol {
-    fn of(symbol: &executable::Symbol<'static>) -> Self {
-        let executable::Symbol { name, kind, address, size, .. } = symbol.clone();
-        Symbol { name: name.into(), kind, address, size }
-    }
-}
-
-fn write_csv(out: &mut Out, exec: &Exec) -> io::Result<()> {
-    let name = exec.brief_name();
-    exec.rows().try_for_each(|row| csv::row(out, KEYS, &OfExecutable { executable: name.as_deref(), row }))
-}
-
-fn show_tile(out: &mut Out, exec: &Exec, tile: &Tile, largest: &Largest) -> io::Result<()> {
-    heading(out, &format!("Tile {}", tile.number))?;
-    let row = exec.row(tile);
-    fact(out, "size", &format!("{} in {} and {}", size(row.size), counted(row.sections, "section", "sections"), counted(row.symbols, "symbol", "symbols")))?;
-    if let Some(stack) = row.stack {
-        fact(out, "stack", &format!("{}, as far as names tell", size(stack)))?;
-    }
-    out.end_line()?;
-    let mut table = Table::new([
-        Column::left("LARGEST SECTION", Kind::Name),
-        Column::right("SIZE"),
-        Column::right("ADDRESS"),
-        Column::left("KIND", Kind::Type),
-    ]);
-    for section in &largest.sections {
-        let address = format!("0x{:x}", section.address);
-        table.row([&section.name.to_string_lossy(), &size(section.size.into()), &address, kind_word(section.kind)]);
-    }
-    table.write(out)?;
-    more(out, largest.sections.len().saturating_add(largest.more_sections), largest.sections.len())?;
-    if largest.symbols.is_empty() {
-        return Ok(());
-    }
-    out.end_line()?;
-    let mut table = Table::new([
-        Column::left("LARGEST SYMBOL", Kind::Name),
-        Column::right("SIZE"),
-        Column::right("ADDRESS"),
-        Column::left("KIND", Kind::Type),
-    ]);
-    for symbol in &largest.symbols {
-        let kind = match symbol.kind {
-            SymbolKind::Function => "function",
-            SymbolKind::Object => "object",
-            _ => "other",
-        };
-        table.row([&symbol.name.to_string_lossy(), &size(symbol.size.into()), &format!("0x{:x}", symbol.address), kind]);
-    }
-    table.write(out)?;
-    more(out, largest.symbols.len().saturating_add(largest.more_symbols), largest.symbols.len())
-}
-
-fn kind_word(kind: SectionKind) -> &'static str {
-    match kind {
-        SectionKind::Code => "code",
-        SectionKind::Constants => "constants",
-        SectionKind::Data => "data",
-        SectionKind::Zeroed => "zeroed",
-        SectionKind::Table => "table",
-        _ => "not in memory",
     }
 }

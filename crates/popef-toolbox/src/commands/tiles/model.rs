@@ -2,28 +2,23 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use popef::Metadata;
 use popef::read::MetadataBlob;
 use popef::types::{Anchor, Text};
-use popef::{DataType, Metadata};
-use popef_ops::{Error, FilePath, Name};
-use popef_show::{Kind, Out, counted, size};
+use popef_ops::Error;
+use popef_show::tiles::{EstimatesRenderer, ModelEstimate, TensorEstimate};
 use poplar_inspect::executable::Generation;
 use poplar_inspect::tiles::{Order, Target, linear_counts, number_of_elements};
-use serde::Serialize;
 
-use super::picture::Picture;
-use super::words::MOST_NAME;
 use crate::common::end::unwritten;
-use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
+use crate::common::format::FormatArgs;
 use crate::common::input::open_whole;
-use crate::common::table::{Column, Table};
 use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::{brief, fact, heading, more, shape, wrong};
+use crate::common::words::wrong;
 
 /// Estimate how the inputs, outputs and weights of a model lie on tiles
 ///
@@ -62,47 +57,10 @@ const MOST_IPUS: u32 = 1024;
 const MOST_PARTS: u64 = 10_000_000;
 const MOST_PARTS_PER_BYTE: u64 = 1000;
 
-/// So many models are shown as text.
-const MOST_MODELS: usize = 100;
-
-/// A tensor that is planned.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Tensor {
-    #[serde(flatten)]
-    name: Name,
-    #[serde(rename = "type")]
-    data_type: DataType,
-    shape: Vec<u64>,
-    size: u64,
-    offset: u32,
-    used_tiles: u32,
-    most_size: u64,
-}
-
-/// A model that is planned.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Model {
-    executable: String,
-    tiles_per_ipu: u32,
-    ipus: u32,
-    tile_memory: Option<u64>,
-    anchors: usize,
-    in_remote_buffers: usize,
-    repeated: usize,
-    not_planned: usize,
-    tensors: usize,
-    size: u64,
-    used_tiles: usize,
-    fullest_tile: Option<u32>,
-    most_bytes: u64,
-}
-
 /// A model with its tensors and tiles.
 struct Planned {
-    model: Model,
-    tensors: Vec<Tensor>,
+    model: ModelEstimate,
+    tensors: Vec<TensorEstimate>,
     /// The tiles that have any bytes, in order.
     amounts: Vec<(u32, u64)>,
 }
@@ -113,22 +71,6 @@ struct Planner {
     by_tile: Vec<u64>,
     /// How many parts can still be planned.
     parts: u64,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Head {
-    schema_version: u32,
-    #[serde(flatten)]
-    path: FilePath,
-    estimate: bool,
-}
-
-#[derive(Serialize)]
-struct WithTensors<'m> {
-    #[serde(flatten)]
-    model: &'m Model,
-    mappings: &'m [Tensor],
 }
 
 impl Args {
@@ -149,39 +91,15 @@ impl Args {
         let parts = MOST_PARTS.saturating_add(bytes.saturating_mul(MOST_PARTS_PER_BYTE));
         let mut planner = Planner { by_tile: Vec::new(), parts };
         let mut out = tool.out();
-        let mut document = self.begin(&mut out, format.format, models).map_err(unwritten)?;
-        let most = if format.format == Format::Text { MOST_MODELS } else { usize::MAX };
-        for metadata in file.metadata().take(most) {
-            let planned = self.planned(&read(metadata)?, &mut planner).map_err(|error| error.in_file(&self.file))?;
-            match (&mut document, format.format) {
-                (Some(document), _) => {
-                    document.element(&mut out, &WithTensors { model: &planned.model, mappings: &planned.tensors })
-                }
-                (None, Format::Ndjson) => self.write_lines(&mut out, &planned),
-                (None, _) => self.show_model(&mut out, &planned),
-            }
-            .map_err(unwritten)?;
+        let mut renderer =
+            EstimatesRenderer::begin(&mut out, &self.file, models, format.top(self.top)).map_err(unwritten)?;
+        for metadata in file.metadata().take(renderer.most()) {
+            let Planned { model, tensors, amounts } =
+                self.planned(&read(metadata)?, &mut planner).map_err(|error| error.in_file(&self.file))?;
+            renderer.model(&mut out, &model, &tensors, &amounts).map_err(unwritten)?;
         }
-        match document {
-            Some(document) => document.end(&mut out, &Network::now()),
-            None => more(&mut out, models, most),
-        }
-        .and_then(|()| out.send())
-        .map_err(unwritten)?;
+        renderer.end(&mut out).and_then(|()| out.send()).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
-    }
-
-    fn begin(&self, out: &mut Out, format: Format, models: usize) -> io::Result<Option<LongObject>> {
-        let path = FilePath::from(self.file.as_path());
-        match format {
-            Format::Text => {
-                out.text(Kind::Group, path.text());
-                let models = counted(models, "model", "models");
-                out.put(&format!("  {models}, estimated by the default mapping")).end_line().map(|()| None)
-            }
-            Format::Json => LongObject::begin(out, &Head { schema_version: 1, path, estimate: true }, "models").map(Some),
-            Format::Ndjson => Ok(None),
-        }
     }
 
     fn target(&self, metadata: &Metadata) -> Result<(Target, Option<Generation>), Error> {
@@ -199,7 +117,7 @@ impl Args {
     fn planned(&self, metadata: &Metadata, planner: &mut Planner) -> Result<Planned, Error> {
         let (target, generation) = self.target(metadata)?;
         let mut planned = Planned {
-            model: Model {
+            model: ModelEstimate {
                 executable: metadata.executable.to_string_lossy().into_owned(),
                 tiles_per_ipu: target.tiles_per_ipu(),
                 ipus: target.ipus(),
@@ -232,79 +150,6 @@ impl Args {
         }
         planned.sum_up(planner);
         Ok(planned)
-    }
-
-    fn write_lines(&self, out: &mut Out, planned: &Planned) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct Row<'m> {
-            executable: &'m str,
-            #[serde(flatten)]
-            tensor: &'m Tensor,
-        }
-        #[derive(Serialize)]
-        struct ModelRow<'m> {
-            #[serde(flatten)]
-            file: popef_ops::InFile,
-            estimate: bool,
-            #[serde(flatten)]
-            model: &'m Model,
-        }
-        let executable = &*brief(&planned.model.executable, MOST_NAME);
-        for tensor in &planned.tensors {
-            json_line(out, "tensor", &Row { executable, tensor })?;
-        }
-        let file = self.file.as_path().into();
-        json_line(out, "model", &ModelRow { file, estimate: true, model: &planned.model })
-    }
-
-    fn show_model(&self, out: &mut Out, planned: &Planned) -> io::Result<()> {
-        let model = &planned.model;
-        out.end_line()?;
-        out.quoted(Kind::Name, &Text::from(model.executable.as_str()));
-        let tiles = u64::from(model.tiles_per_ipu).saturating_mul(u64::from(model.ipus));
-        let ipus = counted(model.ipus, "IPU", "IPUs");
-        out.put(&format!(" on {tiles} tiles of {ipus}")).end_line()?;
-        fact(out, "tensors", &format!("{}, {}", model.tensors, size(model.size)))?;
-        let left_out = [
-            (model.repeated, "anchors of the same tensors"),
-            (model.in_remote_buffers, "in remote buffers"),
-            (model.not_planned, "of unknown type or shape, or too many"),
-        ];
-        for (count, what) in left_out.into_iter().filter(|left_out| left_out.0 > 0) {
-            fact(out, "left out", &format!("{count} {what}"))?;
-        }
-        let most = size(model.most_bytes);
-        let of_memory = model.tile_memory.map_or(String::new(), |memory| format!(" of {}", size(memory)));
-        let tile = model.fullest_tile.map_or(String::new(), |tile| format!(", tile {tile}"));
-        fact(out, "fullest tile", &format!("{most}{of_memory}{tile}"))?;
-        out.end_line()?;
-        let amounts = &planned.amounts;
-        Picture { tiles_per_ipu: model.tiles_per_ipu, ipus: model.ipus, amounts, most: &most }.write(out)?;
-        self.show_tensors(out, &planned.tensors)
-    }
-
-    fn show_tensors(&self, out: &mut Out, tensors: &[Tensor]) -> io::Result<()> {
-        let mut largest: Vec<_> = tensors.iter().collect();
-        largest.sort_by_key(|tensor| Reverse(tensor.size));
-        heading(out, "Largest tensors")?;
-        let mut table = Table::new([
-            Column::right("SIZE"),
-            Column::right("ON A TILE"),
-            Column::right("TILES"),
-            Column::left("TYPE", Kind::Type),
-            Column::left("NAME", Kind::Name),
-        ]);
-        for tensor in largest.iter().take(self.top) {
-            table.row([
-                &size(tensor.size),
-                &size(tensor.most_size),
-                &tensor.used_tiles.to_string(),
-                &format!("{} {}", tensor.data_type, shape(&tensor.shape)),
-                &tensor.name.to_string(),
-            ]);
-        }
-        table.write(out)?;
-        more(out, tensors.len(), self.top)
     }
 }
 
@@ -342,7 +187,7 @@ impl Planned {
             *bytes = bytes.saturating_add(count.saturating_mul(each));
         }
         planner.parts = planner.parts.saturating_sub(used_tiles.into());
-        self.tensors.push(Tensor {
+        self.tensors.push(TensorEstimate {
             name: anchor.name.clone().into(),
             data_type: info.data_type,
             shape,

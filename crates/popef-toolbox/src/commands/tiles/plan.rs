@@ -1,24 +1,18 @@
 //! `popef tiles plan`.
 
-use std::io;
 use std::process::ExitCode;
 
 use popef::DataType;
 use popef_ops::Error;
-use popef_show::{Kind, Out, size};
+use popef_show::tiles::PlanReport;
 use poplar_inspect::tiles::{
-    Linear, Mapping, Order, Target, calc_linear_tile_mapping, element_type_of_poplar, number_of_elements,
-    tile_imbalance,
+    Linear, Order, Target, calc_linear_tile_mapping, element_type_of_poplar, number_of_elements,
 };
-use serde::Serialize;
 
-use super::picture::Picture;
-use super::words::elements;
 use crate::common::end::unwritten;
-use crate::common::format::{Format, FormatArgs, json_document, json_line};
-use crate::common::table::{Column, Table};
+use crate::common::format::{FormatArgs, NETWORK};
 use crate::common::tool::Tool;
-use crate::common::words::{fact, more, shape, wrong};
+use crate::common::words::wrong;
 
 /// Predict how a tensor is spread by default
 ///
@@ -64,7 +58,7 @@ pub(crate) struct Args {
     list: bool,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 struct Shape(Vec<u64>);
 
 fn parse_shape(text: &str) -> Result<Shape, String> {
@@ -83,43 +77,17 @@ fn parse_type(text: &str) -> Result<DataType, String> {
     }
 }
 
-/// What is planned.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Plan<'p> {
-    shape: &'p Shape,
-    #[serde(rename = "type")]
-    element_type: DataType,
-    elements: u64,
-    size: u64,
-    tiles_per_ipu: u32,
-    ipus: u32,
-    grain: u64,
-    min_elements: u64,
-    offset: u32,
-    order: Order,
-    used_tiles: u32,
-    idle_tiles: u32,
-    least_elements: u64,
-    most_elements: u64,
-    imbalance: u64,
-    new_offset: u32,
-}
-
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
         let target = Target::new(self.tiles, self.ipus).map_err(wrong)?;
         let linear = self.linear(&target)?;
-        let mapping = calc_linear_tile_mapping(target.tiles(), &self.shape.0, &linear).map_err(wrong)?;
-        let plan = self.plan(&mapping, &linear)?;
+        let Shape(shape) = &self.shape;
+        let mapping = calc_linear_tile_mapping(target.tiles(), shape, &linear).map_err(wrong)?;
+        let elements = number_of_elements(shape).map_err(wrong)?;
+        let report = PlanReport::new(shape, self.element_type, elements, &target, &linear, &mapping)
+            .ok_or_else(|| wrong("the number of bytes is too large"))?;
         let mut out = tool.out();
-        match format.format {
-            Format::Text => self.show(&mut out, &plan, &mapping),
-            Format::Json => json_document(&mut out, &WithMapping { plan: &plan, mapping: &mapping }),
-            Format::Ndjson => write_lines(&mut out, &plan, &mapping),
-        }
-        .and_then(|()| out.send())
-        .map_err(unwritten)?;
+        report.write(&mut out, format.format, self.list, NETWORK).and_then(|()| out.send()).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -130,84 +98,6 @@ impl Args {
         let order = if self.descending { Order::Descending } else { Order::Ascending };
         Ok(linear.from(self.offset, order))
     }
-
-    fn plan(&self, mapping: &Mapping, linear: &Linear) -> Result<Plan<'_>, Error> {
-        let elements = number_of_elements(&self.shape.0).map_err(wrong)?;
-        let size = elements.checked_mul(self.element_size());
-        let next = u64::from(self.offset).saturating_add(u64::from(mapping.used_tiles()));
-        let new_offset = next.checked_rem(u64::from(mapping.tiles())).and_then(|tile| u32::try_from(tile).ok());
-        Ok(Plan {
-            shape: &self.shape,
-            element_type: self.element_type,
-            elements,
-            size: size.ok_or_else(|| wrong("the number of bytes is too large"))?,
-            tiles_per_ipu: self.tiles,
-            ipus: self.ipus,
-            grain: linear.grain,
-            min_elements: linear.min_elements,
-            offset: linear.offset,
-            order: linear.order,
-            used_tiles: mapping.used_tiles(),
-            idle_tiles: mapping.idle_tiles(),
-            least_elements: mapping.counts().map(|(_, count)| count).min().unwrap_or_default(),
-            most_elements: mapping.most(),
-            imbalance: tile_imbalance(mapping, linear.min_elements, linear.grain),
-            new_offset: new_offset.unwrap_or_default(),
-        })
-    }
-
-    fn element_size(&self) -> u64 {
-        self.element_type.size().unwrap_or_default()
-    }
-
-    fn show(&self, out: &mut Out, plan: &Plan<'_>, mapping: &Mapping) -> io::Result<()> {
-        let each = self.element_size();
-        out.put_as(Kind::Type, &plan.element_type.to_string()).put(" ");
-        out.put(&format!("{}: {}, on ", shape(&plan.shape.0), elements(plan.elements, each)));
-        let ipus = if plan.ipus == 1 { String::new() } else { format!(" of {} IPUs", plan.ipus) };
-        out.put(&format!("{} tiles{ipus}", mapping.tiles())).end_line()?;
-        fact(out, "grain", &elements(plan.grain, each))?;
-        fact(out, "minimum", &format!("{} on a tile", elements(plan.min_elements, each)))?;
-        fact(out, "used tiles", &format!("{}, and {} idle", plan.used_tiles, plan.idle_tiles))?;
-        fact(out, "fullest tile", &elements(plan.most_elements, each))?;
-        fact(out, "emptiest used", &elements(plan.least_elements, each))?;
-        fact(out, "imbalance", &elements(plan.imbalance, each))?;
-        fact(out, "new offset", &plan.new_offset.to_string())?;
-        out.end_line()?;
-        let amounts: Vec<_> = mapping.counts().collect();
-        let most = elements(plan.most_elements, each);
-        Picture { tiles_per_ipu: self.tiles, ipus: self.ipus, amounts: &amounts, most: &most }.write(out)?;
-        if self.list { self.show_list(out, mapping) } else { Ok(()) }
-    }
-
-    fn show_list(&self, out: &mut Out, mapping: &Mapping) -> io::Result<()> {
-        const MOST: usize = 1000;
-        out.end_line()?;
-        let mut table =
-            Table::new([Column::right("TILE"), Column::right("FROM"), Column::right("TO"), Column::right("SIZE")]);
-        for &(tile, at) in mapping.pieces().iter().take(MOST) {
-            let last = at.end().saturating_sub(1);
-            let bytes = size(at.len().saturating_mul(self.element_size()));
-            table.row([&tile.to_string(), &at.begin().to_string(), &last.to_string(), &bytes]);
-        }
-        table.write(out)?;
-        more(out, mapping.pieces().len(), MOST)
-    }
-}
-
-#[derive(Serialize)]
-struct WithMapping<'p> {
-    #[serde(flatten)]
-    plan: &'p Plan<'p>,
-    mapping: &'p Mapping,
-}
-
-/// A line for each tile that is used, and then the plan.
-fn write_lines(out: &mut Out, plan: &Plan<'_>, mapping: &Mapping) -> io::Result<()> {
-    for tile in mapping.by_tile() {
-        json_line(out, "tile", &tile)?;
-    }
-    json_line(out, "report", plan)
 }
 
 #[cfg(test)]

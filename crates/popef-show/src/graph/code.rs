@@ -1,0 +1,106 @@
+//! When the code of graphs is on the tiles, as text.
+
+use std::io;
+
+use crate::words::{heading, more};
+use crate::{Column, Kind, Out, Table, counted};
+use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
+
+use super::report::GraphReport;
+use super::schedule::SchedulePicture;
+use super::words::many;
+
+/// Longer schedules are cut in pictures.
+pub(super) const STEPS: usize = 200;
+
+/// Writes the code of graphs that ops load. Programs that load none need no words about it.
+pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
+    if !report.loads_code() {
+        return Ok(());
+    }
+    heading(out, "Code that is loaded from Streaming Memory")?;
+    if let Some(unknown) = report.code.unknown {
+        out.put("  ").put_as(Kind::Warning, why(unknown)).end_line()?;
+    }
+    if let Some(words) = report.without_branches() {
+        out.put("  ").put(&words).end_line()?;
+    }
+    write_states(out, report, top)?;
+    if report.code.unknown.is_some() {
+        return Ok(());
+    }
+    write_findings(out, report, top)?;
+    out.end_line()?;
+    let schedule = report.schedule(STEPS);
+    for line in SchedulePicture::new(&schedule, &report.dump.ir).to_text().lines() {
+        out.put(if line.is_empty() { "" } else { "  " }).put(line).end_line()?;
+    }
+    Ok(())
+}
+
+fn write_states(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
+    let columns = [
+        Column::right("LOADS"),
+        Column::right("CALLS"),
+        Column::left("GRAPH", Kind::Name),
+        Column::left("LIVE", Kind::Plain),
+    ];
+    let mut table = Table::new(columns);
+    let loaded: Vec<_> = report.loaded().collect();
+    for code in loaded.iter().take(top) {
+        table.row([&code.loads.to_string(), &code.calls.to_string(), &report.name(code.graph), &live(report, code)]);
+    }
+    table.write(out)?;
+    more(out, loaded.len(), top)
+}
+
+fn write_findings(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
+    let findings = &report.code.findings;
+    for found in findings.iter().take(top) {
+        let kind = if found.id.is_warning() { Kind::Warning } else { Kind::Plain };
+        out.put("  ").put_as(kind, found.id.id()).put(": ").put(&finding(report, found)).end_line()?;
+    }
+    more(out, findings.len().saturating_add(many(report.code.findings_left_out)), top)
+}
+
+/// Why nothing is known.
+pub(super) fn why(unknown: Unknown) -> &'static str {
+    match unknown {
+        Unknown::Order => {
+            "When it is live depends on the order of ops. If the dump is from Session._serializeIr, say --scheduled"
+        }
+        Unknown::Recursion => "When it is live is not known: graphs call themselves",
+        _ => "When it is live is not known",
+    }
+}
+
+/// When the code of a graph is live, in words.
+pub(super) fn live(report: &GraphReport<'_>, code: &GraphCode) -> String {
+    match code.state {
+        CodeState::Loaded => spans(report, code),
+        CodeState::CallWithoutLoad => "always: it is called before it is loaded on some path".to_owned(),
+        CodeState::NeverLoaded => "always".to_owned(),
+        CodeState::OrderUndefined => "undefined: nothing orders a load and a call".to_owned(),
+        CodeState::NeverCalled => "never: nothing calls it".to_owned(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+/// Where code is live, of the places in one graph after the other.
+fn spans(report: &GraphReport<'_>, code: &GraphCode) -> String {
+    const SHOWN: usize = 3;
+    let text = |span: &poplar_graph::Span| format!("in {} {span}", report.name(span.within));
+    let mut texts: Vec<_> = code.spans.iter().take(SHOWN).map(text).collect();
+    let count = code.spans.len().saturating_add(many(code.spans_left_out));
+    if count > SHOWN {
+        texts.push(format!("and {} more", counted(count.saturating_sub(SHOWN), "place", "places")));
+    }
+    texts.join("; ")
+}
+
+/// What is odd, with where it is.
+pub(super) fn finding(report: &GraphReport<'_>, finding: &Finding) -> String {
+    let (name, within) = (report.name(finding.graph), report.name(finding.within));
+    let (name, within) = (crate::escape(&name), crate::escape(&within));
+    format!("{name}, at op {} of {within}: {}", finding.op.0, finding.id.words())
+}

@@ -1,0 +1,168 @@
+//! The report as one page. It has no scripts, and needs nothing from elsewhere.
+
+mod chart;
+
+use std::io;
+
+use crate::{Cell, Figure, Out, PlainPage, escape, size, thousands};
+use poplar_graph::{CallRow, DumpParameter, GraphCode, TypeCount};
+
+use super::code::{STEPS, finding, live, why};
+use super::format::GraphOptions;
+use super::report::GraphReport;
+use super::schedule::SchedulePicture;
+use super::text::{numbers, places, remark};
+use super::words::{grouped, grouped_times, info, many};
+
+/// More rows of calls are not shown.
+const CALLS: usize = 1000;
+
+pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, options: &GraphOptions<'_>) -> io::Result<()> {
+    let GraphOptions { sections, top, kind, title, made_by, .. } = *options;
+    let figures = Figures::of(report);
+    let mut page = PlainPage::begin(out, kind, title, &figures.list());
+    if report.dump.damage.is_some() {
+        page.warning("The dump is damaged. This is what comes before the damage.");
+    }
+    if sections.has(|sections| sections.calls) {
+        write_calls(&mut page, report, top);
+    }
+    if sections.has(|sections| sections.ops) {
+        write_ops(&mut page, report, top);
+    }
+    if sections.has(|sections| sections.parameters) {
+        write_parameters(&mut page, report, top);
+    }
+    if sections.has(|sections| sections.code) && report.loads_code() {
+        page.section("Code that is loaded from Streaming Memory", |page| write_code(page, report, top));
+    }
+    write_notes(&mut page, report);
+    page.finish(made_by)
+}
+
+/// What stands in the cards at the head.
+struct Figures {
+    graphs: String,
+    unused: String,
+    ops: String,
+    op_types: String,
+    tensors: String,
+    parameters: String,
+    parameter_size: String,
+}
+
+impl Figures {
+    fn of(report: &GraphReport<'_>) -> Self {
+        let unused = report.calls.unused.len();
+        let types = report.ops.by_type.len();
+        Figures {
+            graphs: thousands(report.dump.ir.graphs().len()),
+            unused: if unused == 0 { String::new() } else { format!("{} never called", thousands(unused)) },
+            ops: thousands(report.ops.ops),
+            op_types: format!("of {} {}", thousands(types), if types == 1 { "type" } else { "types" }),
+            tensors: thousands(report.tensors()),
+            parameters: thousands(report.parameters.len()),
+            parameter_size: size(report.parameter_size()),
+        }
+    }
+
+    fn list(&self) -> [Figure<'_>; 4] {
+        [
+            Figure { label: "Graphs", value: &self.graphs, more: &self.unused },
+            Figure { label: "Ops", value: &self.ops, more: &self.op_types },
+            Figure { label: "Tensors", value: &self.tensors, more: "" },
+            Figure { label: "Parameters", value: &self.parameters, more: &self.parameter_size },
+        ]
+    }
+}
+
+fn write_calls(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
+    page.section("Calls", |page| {
+        report.without_branches().iter().for_each(|words| page.remark(words));
+        chart::svg(report).iter().for_each(|svg| page.picture(svg));
+        let rows = report.tree.iter().take(CALLS).map(|row| call(report, row));
+        page.table("Calls", &["Runs", "Per caller", "Ops", "Graph", "Remark"], rows, report.tree.len());
+        let unused = &report.calls.unused;
+        let rows = unused.iter().take(top).map(|id| vec![name(&report.name(*id))]);
+        page.table("Never called, as far as the dump says", &["Graph"], rows, unused.len());
+    });
+}
+
+fn call(report: &GraphReport<'_>, row: &CallRow) -> Vec<Cell> {
+    let ops = report.graph(row.graph).map_or(0, |graph| graph.ops.len());
+    vec![
+        Cell::Amount(grouped_times(report.calls.of(row.graph).runs)),
+        if row.depth == 0 { Cell::None } else { Cell::Amount(grouped_times(row.times)) },
+        count(ops),
+        Cell::Branch(row.depth, escape(&report.name(row.graph)).into_owned()),
+        Cell::Text(remark(report, row).to_owned()),
+    ]
+}
+
+fn write_ops(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
+    let by_type = &report.ops.by_type;
+    let row = |it: &TypeCount| vec![Cell::Count(it.ops), Cell::Amount(grouped_times(it.runs)), name(&it.op_type)];
+    page.section("Ops", |page| {
+        page.table("Types", &["Ops", "Runs", "Type"], by_type.iter().take(top).map(row), by_type.len());
+        for (what, counts) in places(report) {
+            page.paragraph(&format!("{what}: {}", numbers(counts, top, grouped)));
+        }
+    });
+}
+
+fn write_parameters(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
+    let all = &report.parameters;
+    page.section("Parameters", |page| {
+        page.remark(&format!("What the main graph uses and no op makes: {} in all.", size(report.parameter_size())));
+        let rows = all.iter().take(top).filter_map(|it| parameter(report, it));
+        page.table("Parameters", &["Size", "Type", "Name", "Remark"], rows, all.len());
+    });
+}
+
+fn parameter(report: &GraphReport<'_>, parameter: &DumpParameter) -> Option<Vec<Cell>> {
+    let tensor = report.tensor(parameter)?;
+    let bytes = parameter.bytes.map_or_else(|| Cell::Amount("?".to_owned()), Cell::Bytes);
+    let updated = if parameter.updated { "updated" } else { "" };
+    Some(vec![bytes, Cell::Text(info(tensor)), name(&tensor.name), Cell::Text(updated.to_owned())])
+}
+
+fn write_code(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
+    report.code.unknown.iter().for_each(|unknown| page.paragraph(why(*unknown)));
+    report.without_branches().iter().for_each(|words| page.remark(words));
+    let row = |code: &GraphCode| {
+        let live = Cell::Text(escape(&live(report, code)).into_owned());
+        vec![Cell::Count(code.loads), Cell::Count(code.calls), name(&report.name(code.graph)), live]
+    };
+    let rows = report.loaded().take(top).map(row);
+    page.table("Graphs", &["Loads", "Calls", "Graph", "Live"], rows, report.loaded().count());
+    let findings = &report.code.findings;
+    let all = findings.len().saturating_add(many(report.code.findings_left_out));
+    let rows = findings.iter().take(top);
+    let rows = rows.map(|found| vec![Cell::Text(found.id.id().to_owned()), Cell::Text(finding(report, found))]);
+    page.table("Findings", &["Rule", "What it found"], rows, all);
+    if report.code.unknown.is_none() {
+        page.picture(&SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).to_inline_svg());
+    }
+}
+
+fn write_notes(page: &mut PlainPage<'_>, report: &GraphReport<'_>) {
+    let notes = &report.dump.notes;
+    if notes.is_empty() {
+        return;
+    }
+    let rows = notes.iter().map(|note| {
+        let what = Cell::Text(note.kind.words(note.count).to_owned());
+        vec![Cell::Count(note.count), what, name(&note.first), Cell::Count(note.offset)]
+    });
+    page.section("Noted", |page| {
+        page.table("What is odd in the file", &["Number", "What", "First", "At byte"], rows, notes.len());
+    });
+}
+
+fn count(count: usize) -> Cell {
+    Cell::Count(u64::try_from(count).unwrap_or(u64::MAX))
+}
+
+fn name(name: &str) -> Cell {
+    Cell::Name(escape(name).into_owned())
+}

@@ -1,0 +1,112 @@
+//! The calls as a picture: a column for each depth, callers on the left.
+
+use crate::{markup, shorten};
+
+use super::super::picture::{Look, Node, of_calls};
+use super::super::report::GraphReport;
+use super::super::words::grouped;
+
+/// Larger pictures show nothing that a table does not.
+const NODES: usize = 120;
+
+const WIDTH: usize = 230;
+const HEIGHT: usize = 66;
+const GAP_ACROSS: usize = 90;
+const GAP_DOWN: usize = 18;
+
+/// The place of a box: its column and its row.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    column: usize,
+    row: usize,
+}
+
+impl Place {
+    fn left(self) -> usize {
+        10 + self.column * (WIDTH + GAP_ACROSS)
+    }
+
+    fn top(self) -> usize {
+        10 + self.row * (HEIGHT + GAP_DOWN)
+    }
+}
+
+/// The picture as SVG. There is none of a program that is too large for it.
+pub(super) fn svg(report: &GraphReport<'_>) -> Option<String> {
+    let picture = of_calls(report, grouped);
+    if picture.nodes.is_empty() || picture.nodes.len() > NODES {
+        return None;
+    }
+    let places = places(report, picture.nodes.len());
+    let mut svg = head(&places);
+    for edge in &picture.edges {
+        if let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) {
+            svg += &arrow(*from, *to, &edge.label, edge.is_certain);
+        }
+    }
+    picture.nodes.iter().zip(&places).for_each(|(node, place)| svg += &node_box(node, *place));
+    Some(svg + "</svg>")
+}
+
+fn head(places: &[Place]) -> String {
+    let columns = places.iter().map(|place| place.column).max().unwrap_or_default() + 1;
+    let rows = places.iter().map(|place| place.row).max().unwrap_or_default() + 1;
+    let (width, height) = (10 + columns * (WIDTH + GAP_ACROSS) - GAP_ACROSS + 10, 10 + rows * (HEIGHT + GAP_DOWN));
+    format!(
+        "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"Calls\">\n"
+    )
+}
+
+/// The place of each graph: the first one of its depths in the tree. Graphs that are never called are below all others.
+fn places(report: &GraphReport<'_>, graphs: usize) -> Vec<Place> {
+    let mut places: Vec<Option<Place>> = vec![None; graphs];
+    let mut rows: Vec<usize> = Vec::new();
+    for row in &report.tree {
+        let column = usize::try_from(row.depth).unwrap_or_default();
+        if let Some(place @ None) = places.get_mut(row.graph.index()) {
+            rows.resize(rows.len().max(column + 1), 0);
+            if let Some(used) = rows.get_mut(column) {
+                *place = Some(Place { column, row: *used });
+                *used += 1;
+            }
+        }
+    }
+    let below = rows.iter().copied().max().unwrap_or_default();
+    let mut others = 0;
+    let mut other = || {
+        others += 1;
+        Place { column: (others - 1) % 4, row: below + (others - 1) / 4 }
+    };
+    (0..graphs).map(|id| places.get(id).copied().flatten().unwrap_or_else(&mut other)).collect()
+}
+
+fn arrow(from: Place, to: Place, label: &str, is_certain: bool) -> String {
+    let (x1, y1) = (from.left() + WIDTH, from.top() + HEIGHT / 2);
+    let (x2, y2) = (to.left(), to.top() + HEIGHT / 2);
+    let class = if is_certain { "" } else { " class=\"maybe\"" };
+    let (middle1, middle2) = (x1 + GAP_ACROSS / 2, x2.saturating_sub(GAP_ACROSS / 2));
+    let path = format!("<path{class} d=\"M{x1} {y1}C{middle1} {y1} {middle2} {y2} {x2} {y2}m-7 -4l7 4l-7 4\"/>\n");
+    if label.is_empty() {
+        return path;
+    }
+    let (x, y) = (x2.saturating_sub(12), y2.saturating_sub(7));
+    format!("{path}<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">{}</text>\n", markup(label))
+}
+
+fn node_box(node: &Node, place: Place) -> String {
+    let class = match node.look {
+        Look::Strong => "strong",
+        Look::Faint => "faint",
+        Look::Plain | Look::Tensor => "plain",
+    };
+    let (x, y) = (place.left(), place.top());
+    let title = node.lines.first().map(|line| markup(line)).unwrap_or_default();
+    let mut svg =
+        format!("<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>");
+    svg += &format!("<title>{title}</title>");
+    for (number, line) in node.lines.iter().enumerate() {
+        let (x, y) = (x + 10, y + 20 + 18 * number);
+        svg += &format!("<text x=\"{x}\" y=\"{y}\">{}</text>", markup(&shorten(line, 30)));
+    }
+    svg + "</g>\n"
+}

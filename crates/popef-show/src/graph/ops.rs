@@ -1,0 +1,104 @@
+//! The ops of one graph as text.
+
+use std::borrow::Cow;
+use std::io;
+
+use super::{dot, mermaid, picture};
+use crate::words::brief;
+use crate::{Column, Kind, Out, Table, counted, escape};
+use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
+
+use super::format::GraphFormat;
+use super::words::{MOST_NAME, place, times};
+
+/// The formats of the ops of one graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpsFormat {
+    /// For people.
+    Text,
+    /// A picture of how data goes through the ops, in the language of Graphviz.
+    Dot,
+    /// The same in the language of Mermaid.
+    Mermaid,
+}
+
+impl OpsFormat {
+    /// That of ops, if a format is one.
+    pub fn of(format: GraphFormat) -> Option<Self> {
+        match format {
+            GraphFormat::Text => Some(OpsFormat::Text),
+            GraphFormat::Dot => Some(OpsFormat::Dot),
+            GraphFormat::Mermaid => Some(OpsFormat::Mermaid),
+            GraphFormat::Json | GraphFormat::Ndjson | GraphFormat::Html => None,
+        }
+    }
+}
+
+/// The ops of one graph.
+#[derive(Clone, Copy, Debug)]
+pub struct OpsReport<'d> {
+    /// The program.
+    pub dump: &'d IrDump,
+    /// The graph, which is one of it.
+    pub graph: &'d Graph,
+}
+
+impl OpsReport<'_> {
+    /// Writes them.
+    pub fn write(self, out: &mut Out, format: OpsFormat) -> io::Result<()> {
+        match format {
+            OpsFormat::Text => write(out, self.dump, self.graph),
+            OpsFormat::Dot => dot::write(out, &picture::of_ops(self.dump, self.graph)),
+            OpsFormat::Mermaid => mermaid::write(out, &picture::of_ops(self.dump, self.graph)),
+        }
+    }
+}
+
+/// Writes all ops, in the order of the file.
+fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
+    out.put_as(Kind::Group, &escape(&graph.name));
+    let order =
+        if dump.ir.order() == Order::Schedule { "in the order in which they run" } else { "in the order of the file" };
+    out.put(&format!("  {} {order}", counted(graph.ops.len(), "op", "ops"))).end_line()?;
+    out.end_line()?;
+    let columns = [
+        Column::right("OP"),
+        Column::left("TYPE", Kind::Type),
+        Column::left("NAME", Kind::Name),
+        Column::left("INPUTS", Kind::Plain),
+        Column::left("OUTPUTS", Kind::Plain),
+        Column::left("WHERE", Kind::Plain),
+        Column::left("", Kind::Plain),
+    ];
+    let mut table = Table::new(columns);
+    for (id, op) in graph.op_ids() {
+        table.row([
+            &id.0.to_string(),
+            &op.op_type,
+            &op.name,
+            &tensors(graph, &op.inputs),
+            &tensors(graph, &op.outputs),
+            &place(op),
+            &calls(dump, op),
+        ]);
+    }
+    table.write(out)
+}
+
+fn tensors(graph: &Graph, slots: &[Slot]) -> String {
+    let name = |slot: &Slot| graph.tensor(slot.tensor).map(|tensor| tensor.name.as_str());
+    slots.iter().filter_map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// What an op calls or loads.
+pub(super) fn calls(dump: &IrDump, op: &Op) -> String {
+    let name = |id| dump.ir.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME));
+    let calls = op.calls.iter().map(|callee| match callee.times {
+        Times::ONCE => format!("calls {}", name(callee.graph)),
+        Times { least: 0, most: None } => format!("calls {} any number of times", name(callee.graph)),
+        many => format!("calls {}, {} times", name(callee.graph), times(many)),
+    });
+    let missing = op.attribute("callee").map(|name| format!("calls {name}, which is missing"));
+    let loads = op.loads.map(|load| format!("loads the code of {}", name(load.graph)));
+    calls.chain(missing).chain(loads).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,250 @@
+//! What is known of a dump, and its JSON.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+
+use crate::json::stream::item_in;
+use crate::words::brief;
+use crate::{Network, Out, counted, json_document, json_item};
+use popef_ops::{ErrorReport, FilePath, InFile};
+use poplar_graph::{
+    CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind,
+    OpCounts, Order, Schedule, Tensor,
+};
+use serde::Serialize;
+
+use super::format::{GraphFormat, GraphOptions};
+use super::words::{MOST_NAME, number};
+use super::{dot, html, mermaid, picture, text};
+
+/// All that is shown of a dump.
+#[derive(Debug)]
+pub struct GraphReport<'d> {
+    pub(super) path: FilePath,
+    pub(super) dump: &'d IrDump,
+    pub(super) calls: CallGraph,
+    pub(super) tree: Vec<CallRow>,
+    pub(super) ops: OpCounts,
+    pub(super) parameters: Vec<DumpParameter>,
+    pub(super) code: CodeLiveness,
+    file: InFile,
+    error: Option<ErrorReport>,
+}
+
+/// What is said of a dump as a whole.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sums<'r> {
+    #[serde(flatten)]
+    path: &'r FilePath,
+    order: Order,
+    main: Option<GraphId>,
+    graphs: usize,
+    tensors: usize,
+    #[serde(flatten)]
+    ops: &'r OpCounts,
+    parameters: usize,
+    parameter_size: u64,
+    unused: &'r [GraphId],
+    recursive: &'r [Vec<GraphId>],
+    code: &'r CodeLiveness,
+    notes: Vec<NoteRow<'r>>,
+    error: Option<&'r ErrorReport>,
+}
+
+#[derive(Serialize)]
+struct NoteRow<'r> {
+    note: &'static str,
+    count: u64,
+    first: &'r str,
+    offset: u64,
+}
+
+#[derive(Serialize)]
+struct GraphRow<'r> {
+    index: usize,
+    name: &'r str,
+    ops: usize,
+    tensors: usize,
+    #[serde(flatten)]
+    called: Called,
+}
+
+#[derive(Serialize)]
+struct ParameterRow<'r> {
+    name: &'r str,
+    #[serde(rename = "type")]
+    data_type: Option<String>,
+    shape: Option<&'r [u64]>,
+    size: Option<u64>,
+    updated: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'r> {
+    #[serde(flatten)]
+    sums: Sums<'r>,
+    graph_list: Vec<GraphRow<'r>>,
+    call_tree: &'r [CallRow],
+    parameter_list: Vec<ParameterRow<'r>>,
+}
+
+impl<'d> GraphReport<'d> {
+    /// Computes what is known of a dump. `error` is why the rest of its file could not be read.
+    pub fn new(path: &Path, dump: &'d IrDump, error: Option<ErrorReport>) -> Self {
+        let calls = CallGraph::new(&dump.ir);
+        GraphReport {
+            path: path.into(),
+            tree: calls.tree(),
+            ops: OpCounts::new(&dump.ir, &calls),
+            parameters: dump.parameters(),
+            code: CodeLiveness::new(&dump.ir),
+            file: path.into(),
+            calls,
+            dump,
+            error,
+        }
+    }
+
+    /// The dump.
+    pub fn dump(&self) -> &'d IrDump {
+        self.dump
+    }
+
+    pub(super) fn graph(&self, id: GraphId) -> Option<&'d Graph> {
+        self.dump.ir.graph(id)
+    }
+
+    /// The name of a graph, as it is shown.
+    pub(super) fn name(&self, id: GraphId) -> Cow<'d, str> {
+        self.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME))
+    }
+
+    /// A parameter's tensor.
+    pub(super) fn tensor(&self, parameter: &DumpParameter) -> Option<&'d Tensor> {
+        self.graph(self.dump.ir.main()?)?.tensor(parameter.tensor)
+    }
+
+    /// Whether a graph calls itself, perhaps through others.
+    pub(super) fn is_recursive(&self, id: GraphId) -> bool {
+        self.calls.recursive.iter().any(|group| group.binary_search(&id).is_ok())
+    }
+
+    /// The graphs whose code ops load, if they say where it goes.
+    pub(super) fn loaded(&self) -> impl Iterator<Item = &GraphCode> {
+        self.code.graphs.iter().filter(|code| code.loads > 0)
+    }
+
+    /// Whether ops load code.
+    pub(super) fn loads_code(&self) -> bool {
+        self.loaded().next().is_some()
+    }
+
+    /// The first steps of the program, with the code that is live.
+    pub(super) fn schedule(&self, steps: usize) -> Schedule {
+        Schedule::new(&self.dump.ir, steps)
+    }
+
+    pub(super) fn tensors(&self) -> usize {
+        self.dump.ir.graphs().iter().map(|graph| graph.tensors.len()).sum()
+    }
+
+    /// The bytes of all parameters whose size is known.
+    pub(super) fn parameter_size(&self) -> u64 {
+        self.parameters.iter().filter_map(|parameter| parameter.bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Writes it.
+    pub fn write(&self, out: &mut Out, format: GraphFormat, options: &GraphOptions<'_>) -> io::Result<()> {
+        match format {
+            GraphFormat::Text => text::write(out, self, options.sections, options.top),
+            GraphFormat::Json => self.write_document(out, options.network),
+            GraphFormat::Ndjson => self.write_lines(out),
+            GraphFormat::Dot => dot::write(out, &picture::of_calls(self, number)),
+            GraphFormat::Mermaid => mermaid::write(out, &picture::of_calls(self, number)),
+            GraphFormat::Html => html::write(out, self, options),
+        }
+    }
+
+    /// Writes all as one document.
+    fn write_document(&self, out: &mut Out, network: Network) -> io::Result<()> {
+        let document = Document {
+            sums: self.sums(),
+            graph_list: self.graph_rows().collect(),
+            call_tree: &self.tree,
+            parameter_list: self.parameter_rows().collect(),
+        };
+        json_document(out, &document, network)
+    }
+
+    /// Writes a line for each graph, call and parameter, and then the sums.
+    fn write_lines(&self, out: &mut Out) -> io::Result<()> {
+        let file = &self.file;
+        for row in self.graph_rows() {
+            item_in(out, "graph", file, &row)?;
+        }
+        for row in &self.tree {
+            item_in(out, "call", file, row)?;
+        }
+        for row in self.parameter_rows() {
+            item_in(out, "parameter", file, &row)?;
+        }
+        json_item(out, "file", &self.sums())
+    }
+
+    fn sums(&self) -> Sums<'_> {
+        let note = |note: &'d Note| NoteRow {
+            note: note.kind.as_str(),
+            count: note.count,
+            first: &note.first,
+            offset: note.offset,
+        };
+        Sums {
+            path: &self.path,
+            order: self.dump.ir.order(),
+            main: self.dump.ir.main(),
+            graphs: self.dump.ir.graphs().len(),
+            tensors: self.tensors(),
+            ops: &self.ops,
+            parameters: self.parameters.len(),
+            parameter_size: self.parameter_size(),
+            unused: &self.calls.unused,
+            recursive: &self.calls.recursive,
+            code: &self.code,
+            notes: self.dump.notes.iter().map(note).collect(),
+            error: self.error.as_ref(),
+        }
+    }
+
+    fn graph_rows(&self) -> impl Iterator<Item = GraphRow<'d>> + '_ {
+        self.dump.ir.graph_ids().map(|(id, graph)| GraphRow {
+            index: id.index(),
+            name: &graph.name,
+            ops: graph.ops.len(),
+            tensors: graph.tensors.len(),
+            called: self.calls.of(id),
+        })
+    }
+
+    fn parameter_rows(&self) -> impl Iterator<Item = ParameterRow<'d>> + '_ {
+        self.parameters.iter().filter_map(|parameter| {
+            let tensor = self.tensor(parameter)?;
+            Some(ParameterRow {
+                name: &tensor.name,
+                data_type: tensor.data_type.map(|data_type| data_type.to_string()),
+                shape: tensor.shape.as_deref(),
+                size: parameter.bytes,
+                updated: parameter.updated,
+            })
+        })
+    }
+
+    /// Which calls are missing, if any are.
+    pub(super) fn without_branches(&self) -> Option<String> {
+        let note = self.dump.note(NoteKind::UnknownBranches)?;
+        let ops = counted(note.count, "op", "ops");
+        Some(format!("without what the branches of {ops} run: a dump does not name them"))
+    }
+}

@@ -1,0 +1,230 @@
+//! The report as text.
+
+use std::io;
+
+use crate::words::{fact, heading, more};
+use crate::{Column, Kind, Out, Table, counted, escape, size};
+use poplar_graph::{CallRow, NumberCount};
+
+use super::code;
+use super::format::GraphSections;
+use super::report::GraphReport;
+use super::words::{info, number, times};
+
+/// More rows of calls are not shown: nobody reads them.
+const CALLS: usize = 1000;
+
+/// Calls that are deeper are not indented further.
+const LEVELS: usize = 24;
+
+pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, sections: GraphSections, top: usize) -> io::Result<()> {
+    out.text(Kind::Group, report.path.text());
+    let counts = [
+        counted(report.dump.ir.graphs().len(), "graph", "graphs"),
+        counted(report.ops.ops, "op", "ops"),
+        counted(report.tensors(), "tensor", "tensors"),
+    ];
+    out.put(&format!("  {}", counts.join(", "))).end_line()?;
+    if sections.has(|sections| sections.calls) {
+        write_calls(out, report)?;
+        write_unused(out, report, top)?;
+    }
+    if sections.has(|sections| sections.ops) {
+        write_ops(out, report, top)?;
+    }
+    if sections.has(|sections| sections.parameters) {
+        write_parameters(out, report, top)?;
+    }
+    if sections.has(|sections| sections.code) {
+        code::write(out, report, top)?;
+    }
+    write_notes(out, report)
+}
+
+fn write_calls(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
+    heading(out, "Calls")?;
+    if let Some(words) = report.without_branches() {
+        out.put("  ").put(&words).end_line()?;
+    }
+    let columns = [
+        Column::right("RUNS"),
+        Column::right("PER CALLER"),
+        Column::right("OPS"),
+        Column::left("GRAPH", Kind::Name),
+        Column::left("", Kind::Plain),
+    ];
+    let mut table = Table::new(columns);
+    let shown = report.tree.get(..CALLS).unwrap_or(&report.tree);
+    for (row, branch) in shown.iter().zip(branches(shown)) {
+        let each = if row.depth == 0 { String::new() } else { times(row.times) };
+        let ops = report.graph(row.graph).map_or(0, |graph| graph.ops.len()).to_string();
+        let name = format!("{branch}{}", report.name(row.graph));
+        table.row([&times(report.calls.of(row.graph).runs), &each, &ops, &name, remark(report, row)]);
+    }
+    table.write(out)?;
+    more(out, report.tree.len(), shown.len())
+}
+
+/// What a row of calls does not show.
+pub(super) fn remark(report: &GraphReport<'_>, row: &CallRow) -> &'static str {
+    match (row.repeated, report.is_recursive(row.graph)) {
+        (true, true) => "calls itself: see above",
+        (true, false) => "calls the same as above",
+        (false, true) => "calls itself",
+        (false, false) => "",
+    }
+}
+
+/// The lines of a tree before each row.
+fn branches(rows: &[CallRow]) -> Vec<String> {
+    // Whether a row of each depth follows, without one that is less deep before it.
+    let mut follows: Vec<bool> = Vec::new();
+    let mut branches = Vec::with_capacity(rows.len());
+    for row in rows.iter().rev() {
+        let depth = usize::try_from(row.depth).unwrap_or(usize::MAX);
+        let has = |level: usize| follows.get(level).copied().unwrap_or_default();
+        branches.push(match depth {
+            0 => String::new(),
+            1..=LEVELS => {
+                let outer: String = (1..depth).map(|level| if has(level) { "│  " } else { "   " }).collect();
+                format!("{outer}{}", if has(depth) { "├─ " } else { "└─ " })
+            }
+            _ => format!("{}... {depth} deep: ", "   ".repeat(LEVELS)),
+        });
+        // Deeper ones are not looked at.
+        follows.resize(depth.min(LEVELS).saturating_add(1), false);
+        if let Some(last) = follows.get_mut(depth) {
+            *last = true;
+        }
+    }
+    branches.reverse();
+    branches
+}
+
+fn write_unused(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
+    let unused = &report.calls.unused;
+    if unused.is_empty() {
+        return Ok(());
+    }
+    heading(out, "Never called, as far as the dump says")?;
+    for id in unused.iter().take(top) {
+        out.put("  ").put_as(Kind::Name, &escape(&report.name(*id))).end_line()?;
+    }
+    more(out, unused.len(), top)
+}
+
+fn write_ops(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
+    heading(out, "Ops")?;
+    let mut table = Table::new([Column::right("OPS"), Column::right("RUNS"), Column::left("TYPE", Kind::Type)]);
+    for count in report.ops.by_type.iter().take(top) {
+        table.row([&count.ops.to_string(), &times(count.runs), &count.op_type]);
+    }
+    table.write(out)?;
+    more(out, report.ops.by_type.len(), top)?;
+    let places = places(report);
+    if !places.is_empty() {
+        out.end_line()?;
+    }
+    places.iter().try_for_each(|(what, counts)| fact(out, what, &numbers(counts, top, number)))
+}
+
+/// The kinds of places, of which some op has one.
+pub(super) fn places<'r>(report: &'r GraphReport<'_>) -> Vec<(&'static str, &'r [NumberCount])> {
+    let kinds =
+        [("by IPU", &report.ops.by_ipu), ("by stage", &report.ops.by_stage), ("by phase", &report.ops.by_phase)];
+    let has_any = |counts: &[NumberCount]| counts.iter().any(|count| count.number.is_some());
+    kinds.into_iter().map(|(what, counts)| (what, counts.as_slice())).filter(|(_, counts)| has_any(counts)).collect()
+}
+
+/// The ops of each place: `0: 15, 1: 16, none: 4`. `shown` shows numbers of ops.
+pub(super) fn numbers(counts: &[NumberCount], top: usize, shown: fn(u64) -> String) -> String {
+    let text = |count: &NumberCount| match count.number {
+        Some(number) => format!("{number}: {}", shown(count.ops)),
+        None => format!("none: {}", shown(count.ops)),
+    };
+    let mut texts: Vec<_> = counts.iter().take(top).map(text).collect();
+    if counts.len() > top {
+        texts.push(format!("and {} more", counts.len() - top));
+    }
+    texts.join(", ")
+}
+
+fn write_parameters(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
+    heading(out, "Parameters: what the main graph uses and no op makes")?;
+    let count = counted(report.parameters.len(), "tensor", "tensors");
+    out.put(&format!("  {count}, {}", size(report.parameter_size()))).end_line()?;
+    if report.parameters.is_empty() {
+        return Ok(());
+    }
+    let columns = [
+        Column::right("SIZE"),
+        Column::left("TYPE", Kind::Type),
+        Column::left("NAME", Kind::Name),
+        Column::left("", Kind::Plain),
+    ];
+    let mut table = Table::new(columns);
+    for parameter in report.parameters.iter().take(top) {
+        if let Some(tensor) = report.tensor(parameter) {
+            let updated = if parameter.updated { "updated" } else { "" };
+            let bytes = parameter.bytes.map_or_else(|| "?".to_owned(), size);
+            table.row([&bytes, &info(tensor), &tensor.name, updated]);
+        }
+    }
+    table.write(out)?;
+    more(out, report.parameters.len(), top)
+}
+
+fn write_notes(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
+    if report.dump.notes.is_empty() {
+        return Ok(());
+    }
+    heading(out, "Noted")?;
+    for note in &report.dump.notes {
+        let text = format!("  {} {}", note.count, note.kind.words(note.count));
+        out.put_as(Kind::Warning, &text).end_line()?;
+        out.put("    first: ").put_as(Kind::Name, &escape(&note.first));
+        out.put(&format!(", byte {}", note.offset)).end_line()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::branches;
+    use poplar_graph::{CallGraph, Calls, Graph, GraphId, Ir, Op, Order};
+
+    /// Graphs that call others by their numbers.
+    fn calls(graphs: &[&[u32]]) -> CallGraph {
+        let graph = |callees: &&[u32]| {
+            let mut graph = Graph::new("");
+            graph.ops = callees
+                .iter()
+                .map(|callee| {
+                    let mut op = Op::new("Call");
+                    op.calls = Calls::Once(GraphId(*callee));
+                    op
+                })
+                .collect();
+            graph
+        };
+        CallGraph::new(&Ir::new(graphs.iter().map(graph).collect(), Some(GraphId(0)), Order::Unknown).unwrap())
+    }
+
+    #[test]
+    fn a_tree_has_lines() {
+        let tree = calls(&[&[1, 4, 5], &[2, 3], &[], &[6], &[], &[6], &[]]).tree();
+        let lines = ["", "├─ ", "│  ├─ ", "│  └─ ", "│     └─ ", "├─ ", "└─ ", "   └─ "];
+        assert_eq!(branches(&tree), lines);
+    }
+
+    #[test]
+    fn a_deep_tree_is_not_indented_further() {
+        let graphs: Vec<[u32; 1]> = (1..=5000).map(|callee| [callee]).collect();
+        let mut graphs: Vec<&[u32]> = graphs.iter().map(<[u32; 1]>::as_slice).collect();
+        graphs.push(&[]);
+        let branches = branches(&calls(&graphs).tree());
+        assert_eq!(branches.len(), 5001);
+        assert!(branches[24].ends_with("└─ ") && branches[25].ends_with("... 25 deep: "));
+        assert!(branches.iter().all(|branch| branch.len() < 100));
+    }
+}

@@ -1,0 +1,62 @@
+//! Numbers and places in words.
+
+use crate::thousands;
+use crate::words::shape;
+use popef::DataType;
+use poplar_graph::{Op, Tensor, Times};
+
+/// Text and pages show so many bytes of a name that is in many rows.
+pub(super) const MOST_NAME: usize = 400;
+
+/// A number of runs: `8`, `0 to 1`, `any number`.
+pub(super) fn times(times: Times) -> String {
+    times_as(times, number)
+}
+
+/// The same with commas between thousands, as pages show numbers.
+pub(super) fn grouped_times(times: Times) -> String {
+    times_as(times, grouped)
+}
+
+/// A number with commas between thousands.
+pub(super) fn grouped(count: u64) -> String {
+    if count == u64::MAX { number(count) } else { thousands(count) }
+}
+
+pub(super) fn times_as(times: Times, number: impl Fn(u64) -> String) -> String {
+    match (times.least, times.most) {
+        (least, Some(most)) if least == most => number(most),
+        (least, Some(most)) => format!("{} to {}", number(least), number(most)),
+        (0, None) => "any number".to_owned(),
+        (u64::MAX, None) => number(u64::MAX),
+        (least, None) => format!("{} or more", number(least)),
+    }
+}
+
+/// A number, which may be larger than all that can be counted.
+pub(super) fn number(number: u64) -> String {
+    if number == u64::MAX { "over 10^19".to_owned() } else { number.to_string() }
+}
+
+/// The type and shape of a tensor, as far as they are known: `F16 16x256`.
+pub(super) fn info(tensor: &Tensor) -> String {
+    type_and_shape(tensor.data_type, tensor.shape.as_deref())
+}
+
+/// The same of a type and a shape.
+pub(super) fn type_and_shape(data_type: Option<DataType>, sizes: Option<&[u64]>) -> String {
+    let data_type = data_type.map_or_else(|| "?".to_owned(), |data_type| data_type.to_string());
+    sizes.map_or_else(|| data_type.clone(), |sizes| format!("{data_type} {}", shape(sizes)))
+}
+
+/// Where an op runs: `IPU 0, stage 1, phase 2`.
+pub(super) fn place(op: &Op) -> String {
+    let places = [("IPU", op.ipu), ("stage", op.stage), ("phase", op.phase)];
+    let places = places.into_iter().filter_map(|(what, number)| Some(format!("{what} {}", number?)));
+    places.collect::<Vec<_>>().join(", ")
+}
+
+/// A number of things that are in memory.
+pub(super) fn many(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

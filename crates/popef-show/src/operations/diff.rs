@@ -1,0 +1,362 @@
+//! How two files differ: as text in the manner of diff, and as JSON.
+
+use std::io;
+use std::path::Path;
+
+use popef::File;
+use popef_ops::diff::{BlobDiff, BytesDiff, DiffSummary, FieldDiff, Side, Status, ValueDiff};
+use popef_ops::{FilePath, Name};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{Kind, LongObject, Network, Out, ReportFormat, counted, escape, json_item, size, type_name, width};
+
+/// How much is shown as text.
+#[derive(Clone, Copy, Debug)]
+pub struct DiffExtent {
+    /// Only one line for each blob.
+    pub brief: bool,
+    /// Everything, however much it is.
+    pub all: bool,
+}
+
+/// How many blobs, and how many changes of one, are printed unless all are asked for.
+const MOST_BLOBS: usize = 100;
+const MOST_CHANGES: usize = 20;
+
+/// One of the two files.
+#[derive(Debug, Serialize)]
+struct DiffedFile {
+    #[serde(flatten)]
+    path: FilePath,
+    size: u64,
+    blobs: usize,
+}
+
+impl DiffedFile {
+    fn new(path: &Path, file: &File) -> Self {
+        DiffedFile { path: path.into(), size: file.size(), blobs: file.len() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head<'d> {
+    schema_version: u32,
+    a: &'d DiffedFile,
+    b: &'d DiffedFile,
+}
+
+#[derive(Serialize)]
+struct Tail<'d> {
+    #[serde(flatten)]
+    summary: &'d DiffSummary,
+    #[serde(flatten)]
+    network: Network,
+}
+
+#[derive(Serialize)]
+struct Sums<'d> {
+    a: &'d DiffedFile,
+    b: &'d DiffedFile,
+    #[serde(flatten)]
+    summary: &'d DiffSummary,
+}
+
+/// Shows the blobs that differ, one after the other.
+#[derive(Debug)]
+pub struct DiffRenderer<'o> {
+    out: &'o mut Out,
+    format: ReportFormat,
+    extent: DiffExtent,
+    network: Network,
+    files: [DiffedFile; 2],
+    document: Option<LongObject>,
+    shown: usize,
+    hidden: usize,
+}
+
+impl<'o> DiffRenderer<'o> {
+    /// Writes what stands before the blobs.
+    pub fn begin(
+        out: &'o mut Out,
+        a: (&Path, &File),
+        b: (&Path, &File),
+        format: ReportFormat,
+        extent: DiffExtent,
+        network: Network,
+    ) -> io::Result<Self> {
+        let files = [a, b].map(|(path, file)| DiffedFile::new(path, file));
+        let [a, b] = &files;
+        let document = match format {
+            ReportFormat::Text if !extent.brief => begin_text(out, &files).map(|()| None)?,
+            ReportFormat::Json => Some(LongObject::begin(out, &Head { schema_version: 1, a, b }, "blobs")?),
+            ReportFormat::Text | ReportFormat::Ndjson => None,
+        };
+        Ok(DiffRenderer { out, format, extent, network, files, document, shown: 0, hidden: 0 })
+    }
+
+    /// Writes a blob that is not the same.
+    pub fn blob(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        match (&mut self.document, self.format) {
+            (Some(document), _) => document.element(self.out, blob),
+            (None, ReportFormat::Ndjson) => json_item(self.out, "blob", blob),
+            (None, _) => self.blob_as_text(blob),
+        }
+    }
+
+    /// Writes what stands behind the blobs.
+    pub fn end(mut self, summary: &DiffSummary) -> io::Result<()> {
+        let [a, b] = &self.files;
+        match (self.document.take(), self.format) {
+            (Some(document), _) => document.end(self.out, &Tail { summary, network: self.network }),
+            (None, ReportFormat::Ndjson) => json_item(self.out, "report", &Sums { a, b, summary }),
+            (None, _) => self.end_text(summary),
+        }
+    }
+
+    /// What is within the tolerance is only counted at the end.
+    fn blob_as_text(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        if blob.status == Status::Close && !self.extent.all {
+            return Ok(());
+        }
+        if self.shown >= MOST_BLOBS && !self.extent.all {
+            self.hidden = self.hidden.saturating_add(1);
+            return Ok(());
+        }
+        self.shown = self.shown.saturating_add(1);
+        self.head(blob)?;
+        if !self.extent.brief {
+            self.changes(&blob.changes)?;
+            blob.values.as_ref().map_or(Ok(()), |values| self.values(values))?;
+            blob.bytes.as_ref().map_or(Ok(()), |bytes| self.bytes(bytes))?;
+            self.poplar(blob)?;
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        let (mark, kind) = match blob.status {
+            Status::Removed => ("- ", Kind::Removed),
+            Status::Added => ("+ ", Kind::Added),
+            Status::NotComparable => ("! ", Kind::Warning),
+            Status::Close => ("= ", Kind::Plain),
+            _ => ("~ ", Kind::Number),
+        };
+        self.out.put_as(kind, mark).put_as(Kind::Type, type_name(blob.blob_type)).put(" ");
+        self.out.quoted(Kind::Name, blob.name.text());
+        if let Some(side) = blob.a.as_ref().or(blob.b.as_ref()) {
+            self.side(side, matches!(blob.status, Status::Removed | Status::Added));
+        }
+        match (blob.status, &blob.error) {
+            (Status::Close, _) => _ = self.out.put(": other bytes, but the same values or within the tolerance"),
+            (_, Some(error)) => {
+                self.out.put(&format!(": cannot be compared: {} [{}]", escape(&error.message), error.code.as_str()));
+            }
+            _ => {}
+        }
+        self.out.end_line()
+    }
+
+    fn side(&mut self, side: &Side, with_size: bool) {
+        if let Some(tensors) = &side.tensors {
+            self.out.put("  ").put_as(Kind::Type, tensors);
+        }
+        if with_size {
+            self.out.put(&format!("  {}", size(side.size)));
+        }
+    }
+
+    fn changes(&mut self, changes: &[FieldDiff]) -> io::Result<()> {
+        let most = if self.extent.all { changes.len() } else { MOST_CHANGES };
+        let labels: Vec<String> = changes.iter().take(most).map(label).collect();
+        let widest = labels.iter().map(|label| width(label)).max().unwrap_or_default().min(60);
+        for (change, label) in changes.iter().zip(&labels) {
+            let (mark, kind) = match (&change.field, &change.a, &change.b) {
+                (None, Value::Null, _) => ("  + ", Kind::Added),
+                (None, _, Value::Null) => ("  - ", Kind::Removed),
+                _ => ("    ", Kind::Plain),
+            };
+            self.out.put_as(kind, mark).put(label).spaces(widest.saturating_sub(width(label)).saturating_add(2));
+            match mark {
+                "    " => self.values_of(&shown(&change.a), &shown(&change.b)),
+                "  + " => _ = self.out.put_as(kind, &shown(&change.b)),
+                _ => _ = self.out.put_as(kind, &shown(&change.a)),
+            }
+            self.out.end_line()?;
+        }
+        match changes.len().saturating_sub(most) {
+            0 => Ok(()),
+            more => self.out.put(&format!("    ... and {more} more changes; --all shows them")).end_line(),
+        }
+    }
+
+    fn values_of(&mut self, a: &str, b: &str) {
+        self.out.put_as(Kind::Removed, a).put(" -> ").put_as(Kind::Added, b);
+    }
+
+    fn values(&mut self, values: &ValueDiff) -> io::Result<()> {
+        let mut line =
+            format!("    {} of {} differ", values.different, counted(values.elements, "element", "elements"));
+        if let Some(tensors) = values.different_tensors {
+            line.push_str(&format!(", in {}", counted(tensors, "tensor", "tensors")));
+        }
+        if let Some(most) = values.max_abs {
+            line.push_str(&format!("; largest difference {most}"));
+        }
+        if let Some(most) = values.max_rel {
+            line.push_str(&format!(", relative {most}"));
+        }
+        if values.not_a_number > 0 {
+            line.push_str(&format!("; {} with NaN", values.not_a_number));
+        }
+        self.out.put(&line).end_line()?;
+        let Some(first) = &values.first else { return Ok(()) };
+        let index: Vec<String> = first.index.iter().map(u64::to_string).collect();
+        let tensor = first.tensor.map(|tensor| format!("tensor {tensor}, ")).unwrap_or_default();
+        self.out.put(&format!("    first at {tensor}[{}]: ", index.join(", ")));
+        self.values_of(&first.a.to_string(), &first.b.to_string());
+        self.out.end_line()
+    }
+
+    fn bytes(&mut self, bytes: &BytesDiff) -> io::Result<()> {
+        let count = counted(bytes.b, "byte", "bytes");
+        let count = if bytes.a == bytes.b { count } else { format!("{} -> {count}", bytes.a) };
+        let mut line = if bytes.behind_tensors {
+            format!("    {count} behind the tensor data")
+        } else {
+            format!("    data of {count}")
+        };
+        if let Some(different) = bytes.different.filter(|different| *different > 0) {
+            line.push_str(&format!(", {different} differ"));
+        }
+        if let Some(first) = bytes.first {
+            line.push_str(&format!(", first at {first}"));
+            if bytes.behind_tensors {
+                line.push_str(" of the data");
+            }
+        }
+        self.out.put(&line).end_line()
+    }
+
+    /// Poplar's headers, if they differ.
+    fn poplar(&mut self, blob: &BlobDiff) -> io::Result<()> {
+        let header = |side: &Option<Side>| side.as_ref().and_then(|side| side.poplar_header);
+        let (Some(a), Some(b)) = (header(&blob.a), header(&blob.b)) else { return Ok(()) };
+        let fields = [
+            ("Poplar's format", u64::from(a.format), u64::from(b.format)),
+            ("Poplar's archive, unpacked", a.archive_size, b.archive_size),
+            ("Poplar's archive", a.archive_compressed_size, b.archive_compressed_size),
+            ("Poplar's metadata, unpacked", a.metadata_size, b.metadata_size),
+            ("Poplar's metadata", a.metadata_compressed_size, b.metadata_compressed_size),
+        ];
+        for (name, a, b) in fields.into_iter().filter(|(_, a, b)| a != b) {
+            self.out.put(&format!("    {name:<29}"));
+            self.values_of(&a.to_string(), &b.to_string());
+            self.out.end_line()?;
+        }
+        Ok(())
+    }
+
+    fn end_text(&mut self, summary: &DiffSummary) -> io::Result<()> {
+        if self.hidden > 0 {
+            self.out
+                .put(&format!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs")))
+                .end_line()?;
+        }
+        if let Some(prefix) = &summary.prefix {
+            self.out.put_as(Kind::Number, "~ ").put("what comes before PopEF").end_line()?;
+            if !self.extent.brief {
+                self.bytes(prefix)?;
+            }
+        }
+        if summary.reordered == Some(true) {
+            self.out.put_as(Kind::Number, "~ ").put("the order of the blobs").end_line()?;
+        }
+        if self.extent.brief {
+            return Ok(());
+        }
+        if summary.same_file {
+            return self.out.put("both are the same file").end_line();
+        }
+        self.out.put(&total(summary)).end_line()?;
+        match summary.ignored_bytes {
+            0 => Ok(()),
+            bytes => {
+                let differ = if bytes == 1 {
+                    "byte that means nothing here differs"
+                } else {
+                    "bytes that mean nothing here differ"
+                };
+                self.out
+                    .put(&format!("note: {bytes} {differ} (behind tensors, or in messages); --exact tells where"))
+                    .end_line()
+            }
+        }
+    }
+}
+
+fn begin_text(out: &mut Out, [a, b]: &[DiffedFile; 2]) -> io::Result<()> {
+    for (mark, kind, file) in [("--- ", Kind::Removed, a), ("+++ ", Kind::Added, b)] {
+        out.put_as(kind, mark).text(kind, file.path.text());
+        out.put(&format!("  {}, {}", size(file.size), counted(file.blobs, "blob", "blobs"))).end_line()?;
+    }
+    Ok(())
+}
+
+/// One line about all blobs.
+fn total(summary: &DiffSummary) -> String {
+    let counts = &summary.counts;
+    let verb = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let parts = [
+        (counts.same, verb(counts.same, "blob is the same", "blobs are the same")),
+        (counts.close, verb(counts.close, "has the same values", "have the same values")),
+        (counts.changed, verb(counts.changed, "differs", "differ")),
+        (counts.renamed, verb(counts.renamed, "is renamed", "are renamed")),
+        (counts.removed, verb(counts.removed, "is only in the first", "are only in the first")),
+        (counts.added, verb(counts.added, "is only in the second", "are only in the second")),
+        (counts.not_comparable, verb(counts.not_comparable, "cannot be compared", "cannot be compared")),
+    ];
+    let said: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).collect();
+    if said.is_empty() { "no blobs to compare".to_owned() } else { said.join(", ") }
+}
+
+/// What a change is of: `numIpus`, `anchor "input" shape`.
+fn label(change: &FieldDiff) -> String {
+    let list = change.list.map(|list| match list {
+        "anchors" => "anchor",
+        "engineOptions" => "engine option",
+        "deviceOptions" => "device option",
+        "programsMap" => "program",
+        other => other,
+    });
+    let name = change.name.as_ref().map(quoted);
+    let parts = [list.map(str::to_owned), name, change.field.map(str::to_owned)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(name: &Name) -> String {
+    format!("\"{}\"", escape(&name.text().to_string_lossy()).replace('"', "\\\""))
+}
+
+/// A value of metadata as text. It may come from the file, so it is escaped.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("\"{}\"", escape(text).replace('"', "\\\"")),
+        Value::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => shown_object(fields),
+        Value::Null => "none".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// An anchor, an option or a program that only one side has, without its name.
+fn shown_object(fields: &serde_json::Map<String, Value>) -> String {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    if let (Some(direction), Some(info)) = (text("type"), fields.get("tensorInfo")) {
+        let data_type = info.get("dataType").map(|of| of.as_str().map_or_else(|| of.to_string(), str::to_owned));
+        let shape = info.get("shape").map(shown).unwrap_or_default();
+        return format!("{} {} {shape}", escape(direction), escape(&data_type.unwrap_or_default()));
+    }
+    fields.get("value").or_else(|| fields.get("name")).map(shown).unwrap_or_default()
+}

@@ -1,0 +1,217 @@
+//! How two profiling reports differ.
+
+use std::io;
+
+use poplar_inspect::profile::{
+    DiffSubject, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict, Report,
+};
+use serde::Serialize;
+
+use super::{ProfileFormat, ProfileHead, summary};
+use crate::output::fields::{Field, TableRow, Value, percent, write_csv, write_table};
+use crate::{Kind, Network, Out, counted, escape, json_document, json_item, size};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sums<'d> {
+    a: &'d ProfileHead<'d>,
+    b: &'d ProfileHead<'d>,
+    verdict: ProfileVerdict,
+    same_values: u64,
+    not_compared: &'d [NotCompared],
+}
+
+#[derive(Serialize)]
+struct Document<'d> {
+    #[serde(flatten)]
+    sums: Sums<'d>,
+    differences: &'d [ProfileDifference<'d>],
+}
+
+/// How two profiling reports differ.
+#[derive(Debug)]
+pub struct ProfileDiffReport<'d> {
+    sides: [(ProfileHead<'d>, &'d Report); 2],
+    diff: &'d ProfileDiff<'d>,
+}
+
+impl<'d> ProfileDiffReport<'d> {
+    /// What is said of two reports and their difference.
+    pub fn new(a: (ProfileHead<'d>, &'d Report), b: (ProfileHead<'d>, &'d Report), diff: &'d ProfileDiff<'d>) -> Self {
+        ProfileDiffReport { sides: [a, b], diff }
+    }
+
+    /// Writes it. Text has at most `top` differences of each kind.
+    pub fn write(&self, out: &mut Out, format: ProfileFormat, top: usize, network: Network) -> io::Result<()> {
+        let differences = &self.diff.differences;
+        match format {
+            ProfileFormat::Text => {
+                self.sides(out)?;
+                self.text(out, top)
+            }
+            ProfileFormat::Json => json_document(out, &Document { sums: self.sums(), differences }, network),
+            ProfileFormat::Ndjson => {
+                differences.iter().try_for_each(|difference| json_item(out, "difference", difference))?;
+                json_item(out, "report", &self.sums())
+            }
+            _ => write_csv::<ProfileDifference<'_>>(out, differences),
+        }
+    }
+
+    fn sums(&self) -> Sums<'_> {
+        let ([(a, _), (b, _)], diff) = (&self.sides, self.diff);
+        Sums { a, b, verdict: diff.verdict, same_values: diff.same_values, not_compared: &diff.not_compared }
+    }
+
+    fn sides(&self, out: &mut Out) -> io::Result<()> {
+        for (sign, (head, report)) in ["---", "+++"].into_iter().zip(&self.sides) {
+            out.put(sign).put(" ").text(Kind::Group, head.path.text());
+            if let Some(graph) = &report.graph {
+                out.put(&format!("  {}", summary::target(graph)));
+            }
+            out.end_line()?;
+        }
+        Ok(())
+    }
+
+    fn text(&self, out: &mut Out, top: usize) -> io::Result<()> {
+        let diff = self.diff;
+        let of_subject: Vec<_> = diff.differences.chunk_by(|one, other| one.subject == other.subject).collect();
+        let shown = of_subject.iter().flat_map(|differences| differences.iter().take(top));
+        let shown: Vec<_> = shown.cloned().collect();
+        if !shown.is_empty() {
+            write_table(out, &shown)?;
+        }
+        for (subject, more) in
+            of_subject.iter().filter_map(|all| Some((all.first()?.subject, all.len().checked_sub(top)?)))
+        {
+            if more > 0 {
+                out.put(&format!("... and {more} more of {}, which --top shows", plural(subject))).end_line()?;
+            }
+        }
+        for missing in &diff.not_compared {
+            let side = if missing.in_a { "second" } else { "first" };
+            let what = missing.measure.map_or_else(
+                || plural(missing.subject).to_owned(),
+                |measure| {
+                    format!(
+                        "{} of {} ({})",
+                        measure_words(measure),
+                        plural(missing.subject),
+                        counted(missing.values, "value", "values")
+                    )
+                },
+            );
+            out.put_as(Kind::Warning, "not compared")
+                .put(&format!(": {what}, which the {side} report does not have"))
+                .end_line()?;
+        }
+        let same = counted(diff.same_values, "value is the same", "values are the same");
+        let verdict = match diff.verdict {
+            ProfileVerdict::Same => format!("The profiles are the same: {same}"),
+            ProfileVerdict::Different => format!("{same}, {}", counted(diff.differences.len(), "differs", "differ")),
+            ProfileVerdict::NotComparable if diff.same_values == 0 => {
+                "There is nothing that both reports tell".to_owned()
+            }
+            ProfileVerdict::NotComparable => format!("{same}, but not all could be compared"),
+        };
+        out.put(&verdict).end_line()
+    }
+}
+
+impl TableRow for ProfileDifference<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::words("subject", "What", Kind::Type, |row| Value::text(single(row.subject))),
+            Field::words("name", "Name", Kind::Name, |row: &Self| {
+                Value::name(row.name.or(row.kind.filter(|_| row.subject == DiffSubject::Step)))
+            })
+            .turn(1),
+            Field::data("type"),
+            Field::words("measure", "Value", Kind::Plain, |row| Value::text(measure_words(row.measure))),
+            Field::data("unit"),
+            Field::number("a", "A", |row| Value::text(side(row.unit, row.a))),
+            Field::number("b", "B", |row| Value::text(side(row.unit, row.b))),
+            Field::number("", "Change", |row| Value::text(change(row))),
+            Field::number("", "Percent", |row| Value::text(share(row))),
+        ]
+    }
+}
+
+fn side(unit: DiffUnit, value: Option<DiffValue<'_>>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| shown(unit, value))
+}
+
+fn change(row: &ProfileDifference<'_>) -> String {
+    row.change().map_or_else(String::new, |change| {
+        let sign = if change < 0 { "-" } else { "+" };
+        let amount = u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX);
+        format!("{sign}{}", shown(row.unit, DiffValue::Number(amount)))
+    })
+}
+
+/// How much of the first value was added or taken away.
+#[expect(clippy::cast_precision_loss, reason = "a percentage needs no more")]
+fn share(row: &ProfileDifference<'_>) -> String {
+    match (row.a, row.change()) {
+        (Some(DiffValue::Number(a)), Some(change)) if a > 0 => {
+            let words = percent(change as f64 / a as f64);
+            if change < 0 { words } else { format!("+{words}") }
+        }
+        _ => String::new(),
+    }
+}
+
+fn shown(unit: DiffUnit, value: DiffValue<'_>) -> String {
+    match value {
+        DiffValue::Number(bytes) if unit == DiffUnit::Bytes => size(bytes),
+        DiffValue::Number(number) => number.to_string(),
+        DiffValue::Word(word) => escape(word).into_owned(),
+    }
+}
+
+fn single(subject: DiffSubject) -> &'static str {
+    match subject {
+        DiffSubject::Target => "target",
+        DiffSubject::Graph => "graph",
+        DiffSubject::Memory => "memory",
+        DiffSubject::Category => "category",
+        DiffSubject::ComputeSet => "compute set",
+        DiffSubject::Execution => "execution",
+        DiffSubject::Step => "step",
+        _ => "other",
+    }
+}
+
+fn plural(subject: DiffSubject) -> &'static str {
+    match subject {
+        DiffSubject::Category => "categories",
+        DiffSubject::ComputeSet => "compute sets",
+        DiffSubject::Step => "steps",
+        other => single(other),
+    }
+}
+
+/// A value in words, by its key in JSON.
+fn measure_words(measure: &'static str) -> &'static str {
+    match measure {
+        "numTiles" => "tiles",
+        "numIPUs" => "IPUs",
+        "bytesPerTile" => "bytes per tile",
+        "clockFrequency" => "clock in Hz",
+        "numComputeSets" => "compute sets",
+        "numEdges" => "edges",
+        "numVars" => "variables",
+        "numVertices" => "vertices",
+        "fullestTile" => "fullest tile",
+        "allTiles" => "all tiles",
+        "fullestTileData" => "fullest tile without gaps",
+        "allTilesData" => "all tiles without gaps",
+        "alwaysLive" => "always live",
+        "peakNotAlwaysLive" => "most of the rest at once",
+        "most" => "most on a tile",
+        "tileCycles" => "cycles of all tiles",
+        "profilerMode" => "mode",
+        other => other,
+    }
+}

@@ -1,0 +1,57 @@
+//! Profiling reports: the summary, tables, differences, and a timeline.
+
+mod bars;
+mod diff;
+mod format;
+mod model;
+mod rows;
+mod summary;
+pub(crate) mod tables;
+mod trace;
+
+use std::path::Path;
+
+use popef_ops::FilePath;
+use poplar_inspect::profile::{Consistency, ExecutionProfile, GraphProfile, Remarks, consistency};
+use serde::Serialize;
+
+pub use diff::ProfileDiffReport;
+pub use format::ProfileFormat;
+pub use model::{Compared, ComparedModel, ComparedModels};
+pub use rows::{ProfileTable, TableRequest};
+pub use summary::SummaryReport;
+pub use trace::Timeline;
+
+/// A profiling report that has a graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile<'r> {
+    /// The graph profile.
+    pub graph: &'r GraphProfile,
+    /// The execution profile, if there is one.
+    pub execution: Option<&'r ExecutionProfile>,
+}
+
+impl Profile<'_> {
+    /// Whether the steps follow from the graph.
+    pub fn consistency(self) -> Option<Consistency> {
+        self.execution.and_then(|execution| consistency(self.graph, execution))
+    }
+}
+
+/// The files of a report, and what is odd in them.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProfileHead<'r> {
+    #[serde(flatten)]
+    path: FilePath,
+    execution_path: Option<String>,
+    remarks: &'r Remarks,
+}
+
+impl<'r> ProfileHead<'r> {
+    /// The paths of the graph profile and of the execution profile, if that is a file of its own.
+    pub fn new(graph: &Path, execution: Option<&Path>, remarks: &'r Remarks) -> Self {
+        let execution_path = execution.map(|path| path.to_string_lossy().into_owned());
+        ProfileHead { path: graph.into(), execution_path, remarks }
+    }
+}

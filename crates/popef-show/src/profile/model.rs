@@ -1,0 +1,77 @@
+//! The model of a PopEF file beside a profile.
+
+use std::io;
+
+use popef_ops::FilePath;
+use serde::Serialize;
+
+use crate::words::fact;
+use crate::{Kind, Out, counted, escape};
+
+/// The models of a PopEF file, compared with a profile.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedModels {
+    /// The PopEF file.
+    #[serde(flatten)]
+    pub path: FilePath,
+    /// The models that were compared.
+    pub models: Vec<ComparedModel>,
+    /// So many others were not compared.
+    pub more: u64,
+    /// What cannot be compared, and why.
+    pub not_compared: &'static str,
+}
+
+/// A model, compared with a profile.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedModel {
+    /// The name of its executable.
+    pub executable: String,
+    /// Its replicas.
+    pub replication_factor: u32,
+    /// Whether it is for inference.
+    pub is_inference: bool,
+    /// The properties that both have.
+    pub compared: Vec<Compared>,
+    /// What was to be compared, and could not be.
+    pub unknown: Vec<String>,
+}
+
+/// A property that both have.
+#[derive(Debug, Serialize)]
+pub struct Compared {
+    /// What it is.
+    pub what: &'static str,
+    /// What the profile has.
+    pub profile: String,
+    /// What the model has.
+    pub model: String,
+    /// Whether both can be of one program.
+    pub agree: bool,
+}
+
+/// Writes what the models are, and how they compare.
+pub(super) fn write(out: &mut Out, models: &ComparedModels) -> io::Result<()> {
+    for model in &models.models {
+        let replicas = counted(model.replication_factor, "replica", "replicas");
+        let purpose = if model.is_inference { "inference" } else { "training" };
+        let name = escape(&model.executable);
+        fact(out, "model", &format!("\"{name}\" in {}, {replicas}, for {purpose}", escape(&models.path.to_string())))?;
+        for Compared { what, profile, model, agree } in &model.compared {
+            let (kind, word) =
+                if *agree { (Kind::Plain, "as in the profile") } else { (Kind::Warning, "the profile has") };
+            let other = if *agree { String::new() } else { format!(" {}", escape(profile)) };
+            out.put(&format!("  {:<14}{what}: {}, ", "", escape(model)));
+            out.put_as(kind, word).put(&other).end_line()?;
+        }
+        for unknown in &model.unknown {
+            out.put(&format!("  {:<14}not compared: {}", "", escape(unknown))).end_line()?;
+        }
+    }
+    if models.more > 0 {
+        fact(out, "more models", &format!("{} others were not compared", models.more))?;
+    }
+    fact(out, "not known", models.not_compared)
+}

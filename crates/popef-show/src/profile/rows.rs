@@ -1,0 +1,212 @@
+//! The rows of a table, of which there may be very many.
+
+use std::cell::RefCell;
+use std::io;
+
+use popef_ops::InFile;
+use poplar_inspect::profile::{
+    Selection, categories, compute_sets, exchanges, layers, program_tree, steps, tiles, vertex_types,
+};
+use serde::{Serialize, Serializer};
+
+use super::{Profile, ProfileFormat, ProfileHead};
+use crate::json::stream::item_in;
+use crate::output::fields::{TableRow, write_csv, write_table};
+use crate::output::named::named;
+use crate::{Network, Out, json_document, json_item};
+
+named! {
+    /// What a table has a row for.
+    pub enum ProfileTable {
+        /// A category of memory.
+        Category = "category",
+        /// A tile.
+        Tile = "tile",
+        /// A type of vertices.
+        Vertex = "vertex",
+        /// A compute set.
+        ComputeSet = "computeset",
+        /// A program, in the tree of those that run it.
+        Program = "program",
+        /// An exchange.
+        Exchange = "exchange",
+        /// A step of an execution.
+        Step = "step",
+        /// The steps of an execution whose names begin alike.
+        Layer = "layer",
+    }
+}
+
+impl ProfileTable {
+    /// Whether it has rows only of an execution.
+    pub fn needs_execution(self) -> bool {
+        matches!(self, ProfileTable::Step | ProfileTable::Layer)
+    }
+}
+
+/// Which rows of a table are shown, and how.
+#[derive(Debug)]
+pub struct TableRequest<'r> {
+    /// The files.
+    pub head: ProfileHead<'r>,
+    /// The file that lines of JSON are about.
+    pub file: InFile,
+    /// The format.
+    pub format: ProfileFormat,
+    /// What the rows are of.
+    pub table: ProfileTable,
+    /// The rows, which are one more than `limit`, so that it is known if there are more.
+    pub selection: Selection<'r>,
+    /// Whether the selection is by names or numbers.
+    pub is_selected: bool,
+    /// So many parts of a name make a layer.
+    pub depth: usize,
+    /// At most so many rows.
+    pub limit: usize,
+    /// At most so many bytes of JSON. A small report can have a tree without end, and each row of it a long name.
+    pub room: u64,
+    /// What is said at the end of documents.
+    pub network: Network,
+}
+
+impl TableRequest<'_> {
+    /// Writes the table. Returns whether there are more rows that the output says nothing of.
+    pub fn write(self, out: &mut Out, profile: Profile<'_>) -> io::Result<bool> {
+        let Profile { graph, execution } = profile;
+        let selection = self.selection.clone();
+        let selection = &selection;
+        match self.table {
+            ProfileTable::Category => self.rows(out, categories(graph, selection)),
+            ProfileTable::Tile => self.rows(out, tiles(graph, selection, 3)),
+            ProfileTable::Vertex => self.rows(out, vertex_types(graph, execution, selection)),
+            ProfileTable::ComputeSet => self.rows(out, compute_sets(graph, execution, selection)),
+            ProfileTable::Program => self.rows(out, program_tree(graph, execution, selection)),
+            ProfileTable::Exchange => self.rows(out, exchanges(graph, execution, selection)),
+            ProfileTable::Step => self.rows(out, execution.into_iter().flat_map(|run| steps(run, selection))),
+            ProfileTable::Layer => {
+                let depth = self.depth;
+                self.rows(out, execution.into_iter().flat_map(|run| layers(run, depth, selection)))
+            }
+        }
+    }
+
+    /// Writes rows, and whether there are more. There may be very many: only text needs all that it shows.
+    fn rows<R: TableRow>(self, out: &mut Out, rows: impl IntoIterator<Item = R>) -> io::Result<bool> {
+        let TableRequest { head, file, format, table, is_selected, limit, room, network, .. } = self;
+        let by = table.name();
+        let mut rows = First { rows: rows.into_iter(), left: limit, room };
+        match format {
+            ProfileFormat::Csv => {
+                write_csv::<R>(out, rows.by_ref())?;
+                return Ok(rows.has_more());
+            }
+            ProfileFormat::Json => {
+                let rows = &RefCell::new(rows);
+                json_document(out, &Document { head, by, rows, more: rows }, network)?;
+            }
+            ProfileFormat::Ndjson => {
+                rows.by_ref().try_for_each(|row| item_in(out, by, &file, &row))?;
+                json_item(out, "file", &Last { head, more: rows.has_more() })?;
+            }
+            // Other formats are for findings.
+            _ => write_text(out, rows, by, is_selected)?,
+        }
+        Ok(false)
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'r, I: Iterator<Item: Serialize>> {
+    #[serde(flatten)]
+    head: ProfileHead<'r>,
+    by: &'static str,
+    #[serde(serialize_with = "first")]
+    rows: &'r RefCell<First<I>>,
+    #[serde(serialize_with = "more")]
+    more: &'r RefCell<First<I>>,
+}
+
+#[derive(Serialize)]
+struct Last<'r> {
+    #[serde(flatten)]
+    head: ProfileHead<'r>,
+    more: bool,
+}
+
+fn write_text<R: TableRow>(
+    out: &mut Out,
+    mut rows: First<impl Iterator<Item = R>>,
+    by: &str,
+    is_selected: bool,
+) -> io::Result<()> {
+    let first: Vec<_> = rows.by_ref().collect();
+    if rows.has_more() {
+        write_table(out, &first)?;
+        return out.put("... and more, which --top shows").end_line();
+    }
+    match first.is_empty() {
+        true if is_selected => out.put("no row is as asked for").end_line(),
+        true => out.put(&format!("the report has nothing for --by {by}")).end_line(),
+        false => write_table(out, &first),
+    }
+}
+
+/// The first rows: so many, and so many bytes of JSON.
+struct First<I> {
+    rows: I,
+    left: usize,
+    room: u64,
+}
+
+impl<I: Iterator<Item: Serialize>> Iterator for First<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left == 0 || self.room == 0 {
+            return None;
+        }
+        let row = self.rows.next()?;
+        self.left = self.left.saturating_sub(1);
+        if self.room < u64::MAX {
+            let mut bytes = Count(0);
+            // Counting cannot fail.
+            let _ = serde_json::to_writer(&mut bytes, &row);
+            self.room = self.room.saturating_sub(bytes.0);
+        }
+        Some(row)
+    }
+}
+
+impl<I: Iterator> First<I> {
+    /// Whether there are more, once the first ones were taken.
+    fn has_more(&mut self) -> bool {
+        self.rows.next().is_some()
+    }
+}
+
+/// Counts bytes.
+struct Count(u64);
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len() as u64);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The first rows as a list. They can be written once.
+fn first<S: Serializer>(
+    rows: &&RefCell<First<impl Iterator<Item: Serialize>>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(rows.borrow_mut().by_ref())
+}
+
+/// Whether there are more rows, once the first ones were written.
+fn more<S: Serializer>(rows: &RefCell<First<impl Iterator>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(rows.borrow_mut().has_more())
+}

@@ -1,0 +1,356 @@
+//! The summary: what fits and what does not, and where the time goes.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io;
+
+use popef_check::{Report, Severity};
+use poplar_inspect::profile::{
+    Bucket, Consistency, CopyOverlap, Facts, GraphProfile, LivenessSums, MemoryFacts, Policy, Remarks, Selection,
+    SimulationSums, StepTypeSums, categories, facts, histogram, propose,
+};
+use serde::Serialize;
+
+use super::bars::{WIDTH, bar, time};
+use super::model::{self, ComparedModels};
+use super::{Profile, ProfileHead};
+use crate::output::fields::percent;
+use crate::words::fact;
+use crate::{Kind, Network, Out, ReportFormat, counted, escape, escape_rest, size};
+
+/// A report, and what was computed of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sums<'r> {
+    #[serde(flatten)]
+    head: ProfileHead<'r>,
+    facts: Facts<'r>,
+    /// Tiles by what they need.
+    tile_sizes: Vec<Bucket>,
+    consistency: Option<Consistency>,
+    items_per_second: Option<f64>,
+    /// What the rules find, the worst first.
+    findings: Vec<Finding>,
+    /// Rules that draw no conclusion, and why.
+    skipped: Vec<Skipped>,
+    /// The model of a PopEF file.
+    model: Option<ComparedModels>,
+}
+
+/// A finding in the summary.
+#[derive(Debug, Serialize)]
+struct Finding {
+    id: &'static str,
+    severity: Severity,
+    names: Vec<String>,
+    message: String,
+}
+
+impl From<popef_findings::Finding> for Finding {
+    fn from(finding: popef_findings::Finding) -> Self {
+        let popef_findings::Finding { rule, severity, names, message, .. } = finding;
+        let names = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        Finding { id: rule.id, severity, names, message }
+    }
+}
+
+/// Rules that draw no conclusion.
+#[derive(Debug, Serialize)]
+struct Skipped {
+    what: String,
+    why: String,
+}
+
+impl From<popef_findings::Skipped> for Skipped {
+    fn from(skipped: popef_findings::Skipped) -> Self {
+        Skipped { what: skipped.what, why: skipped.why }
+    }
+}
+
+/// What is known of a profiling report as a whole.
+#[derive(Debug)]
+pub struct SummaryReport<'r> {
+    graph: &'r GraphProfile,
+    sums: Sums<'r>,
+}
+
+impl<'r> SummaryReport<'r> {
+    /// Computes what is known. `items_per_second` and `model` are shown if there are any.
+    pub fn new(
+        head: ProfileHead<'r>,
+        profile: Profile<'r>,
+        items_per_second: Option<f64>,
+        model: Option<ComparedModels>,
+    ) -> Self {
+        let Profile { graph, execution } = profile;
+        let (facts, consistency) = (facts(graph, execution), profile.consistency());
+        let Report { mut findings, skipped, .. } =
+            propose(graph, execution, &facts, consistency.as_ref(), &Policy::default());
+        findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
+        let findings = findings.into_iter().map(Finding::from).collect();
+        let skipped = skipped.into_iter().map(Skipped::from).collect();
+        let tile_sizes = histogram(graph, 10);
+        SummaryReport {
+            graph,
+            sums: Sums { head, facts, tile_sizes, consistency, items_per_second, findings, skipped, model },
+        }
+    }
+
+    /// Writes it.
+    pub fn write(&self, out: &mut Out, format: ReportFormat, network: Network) -> io::Result<()> {
+        format.write(out, &self.sums, network, |out, sums| write(out, self.graph, sums))
+    }
+}
+
+/// So many categories and activities are shown.
+const ROWS: usize = 6;
+
+/// Writes the summary.
+fn write(out: &mut Out, graph: &GraphProfile, summary: &Sums<'_>) -> io::Result<()> {
+    out.text(Kind::Group, summary.head.path.text());
+    out.put(&format!("  {}", target(graph))).end_line()?;
+    match &summary.facts.memory {
+        Some(memory) => show_memory(out, graph, memory, &summary.tile_sizes)?,
+        None => fact(out, "memory", "not in the report")?,
+    }
+    let code = &summary.facts.exchange_code;
+    if code.values().any(|bytes| *bytes > 0) {
+        fact(out, "exchange code", &exchange_code(code))?;
+    }
+    match &summary.facts.execution {
+        Some(execution) => {
+            let mode = execution.profiler_mode.unwrap_or("unknown");
+            match &execution.simulation {
+                Some(steps) => show_execution(out, mode, steps, summary.items_per_second)?,
+                None => fact(out, "execution", &format!("mode {}, without steps", escape(mode)))?,
+            }
+        }
+        None => fact(out, "execution", "not in the report")?,
+    }
+    if let Some(consistency) = &summary.consistency {
+        fact(out, "recomputed", &recomputed(consistency))?;
+    }
+    if let Some(models) = &summary.model {
+        model::write(out, models)?;
+    }
+    findings(out, &summary.findings)?;
+    remarks(out, summary.head.remarks)
+}
+
+/// The worst rules, each with its first finding.
+fn findings(out: &mut Out, findings: &[Finding]) -> io::Result<()> {
+    const SHOWN: usize = 5;
+    let rules: Vec<_> = findings.chunk_by(|one, other| one.id == other.id).collect();
+    for (Finding { id, severity, message, .. }, others) in
+        rules.iter().filter_map(|rule| rule.split_first()).take(SHOWN)
+    {
+        let kind = match severity {
+            Severity::Error => Kind::Error,
+            Severity::Warning => Kind::Warning,
+            Severity::Note => Kind::Note,
+        };
+        let label = format!("{severity} {id}");
+        let others = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+        out.put("  ").put_as(kind, &label).put(&" ".repeat(14_usize.saturating_sub(label.len())));
+        out.put(message).put(&others).end_line()?;
+    }
+    if rules.is_empty() {
+        return Ok(());
+    }
+    let more = counted(rules.len().saturating_sub(SHOWN), "more rule found something", "more rules found something");
+    let others = if rules.len() > SHOWN { format!("{more}; ") } else { String::new() };
+    fact(out, "to do", &format!("{others}--check tells what to do about it"))
+}
+
+pub(super) fn target(graph: &GraphProfile) -> String {
+    let target = &graph.target;
+    let mut words = vec![counted(target.num_tiles, "tile", "tiles")];
+    if let Some(ipus) = target.num_ipus {
+        words.push(format!("on {}", counted(ipus, "IPU", "IPUs")));
+    }
+    if let Some(kind) = &target.kind {
+        words.push(format!("({})", escape(kind)));
+    }
+    if let Some(bytes) = target.bytes_per_tile {
+        words.push(format!("with {} each", size(bytes)));
+    }
+    words.join(" ")
+}
+
+fn show_memory(out: &mut Out, graph: &GraphProfile, memory: &MemoryFacts<'_>, sizes: &[Bucket]) -> io::Result<()> {
+    if let Some(tiles) = &memory.sums.with_gaps {
+        let mut words = format!("tile {} needs {}", tiles.max_tile, size(tiles.max));
+        if let Some(bytes) = graph.target.bytes_per_tile {
+            words.push_str(&format!(" of {}", size(bytes)));
+        }
+        if let Some(data) = &memory.sums.without_gaps {
+            words.push_str(&format!("; most data: {} on tile {}", size(data.max), data.max_tile));
+        }
+        fact(out, "fullest tile", &words)?;
+    }
+    let over = &memory.sums.over_memory;
+    if over.fits == Some(true) {
+        fact(out, "memory", "all tiles fit")?;
+    } else if over.fits.is_none() {
+        fact(
+            out,
+            "memory",
+            "whether tiles fit is not known: the report does not say what they need, or have, or contradicts itself",
+        )?;
+    } else if over.with_gaps.is_empty() {
+        out.put(&format!("  {:<14}", "memory"));
+        let words =
+            format!("all tiles have enough, but {} did not fit into their regions", size(over.overflowed_bytes));
+        out.put_as(Kind::Error, &words).end_line()?;
+    } else {
+        let tiles = counted(over.with_gaps.len(), "tile does not fit", "tiles do not fit");
+        let first: Vec<_> = over.with_gaps.iter().take(8).map(ToString::to_string).collect();
+        let more = if over.with_gaps.len() > first.len() { ", ..." } else { "" };
+        out.put(&format!("  {:<14}", "memory"));
+        // The report may count only data, and not gaps.
+        let too_much = match over.overflowed_bytes {
+            0 => String::new(),
+            bytes => format!(": {} too much", size(bytes)),
+        };
+        let words = format!("{tiles} ({}{more}){too_much}", first.join(", "));
+        out.put_as(Kind::Error, &words).end_line()?;
+    }
+    if let Some(liveness) = &memory.liveness {
+        fact(out, "always live", &live(liveness))?;
+        if let Some(path) = &liveness.peak_path {
+            let name = path.names.iter().flatten().next_back().map(|name| escape(name).into_owned());
+            let program = path.steps.programs.last().zip(path.types.last());
+            let program =
+                program.map_or_else(String::new, |(number, kind)| format!("program {number}, {}", escape(kind)));
+            let named = name.map_or_else(String::new, |name| format!(", in {name}"));
+            fact(out, "peak in", &format!("{program}{named}"))?;
+        }
+    }
+    let most = sizes.iter().map(|bucket| bucket.tiles).max().unwrap_or_default();
+    for bucket in sizes.iter().filter(|bucket| bucket.tiles > 0) {
+        let tiles = counted(bucket.tiles, "tile", "tiles");
+        chart(out, &format!("{} to {}", size(bucket.from), size(bucket.to)), &tiles, bucket.tiles, most)?;
+    }
+    let rows = categories(graph, &Selection::largest(ROWS));
+    let most = rows.first().map_or(0, |row| row.size);
+    for row in rows.iter().filter(|row| row.size > 0) {
+        chart(out, row.category, &format!("{} {}", size(row.size), percent(row.share)), row.size, most)?;
+    }
+    Ok(())
+}
+
+fn live(liveness: &LivenessSums) -> String {
+    let (always, peak) = (size(liveness.always_live_sum), size(liveness.peak_not_always_live_bytes));
+    format!("{always}, and up to {peak} at one moment")
+}
+
+/// What most of the code of exchanges is for.
+fn exchange_code(code: &BTreeMap<&str, u64>) -> String {
+    const SHOWN: usize = 3;
+    let mut largest: Vec<_> = code.iter().filter(|(_, bytes)| **bytes > 0).collect();
+    largest.sort_by_key(|(_, bytes)| Reverse(**bytes));
+    let words = |(name, bytes): &(&&str, &u64)| format!("{} {}", escape(name), size(**bytes));
+    let first: Vec<_> = largest.iter().take(SHOWN).map(words).collect();
+    let more = if largest.len() > SHOWN { ", ..." } else { "" };
+    let all = code.values().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+    format!("{}: {}{more}", size(all), first.join(", "))
+}
+
+/// A line with a bar.
+#[expect(clippy::cast_precision_loss, reason = "bars need no more")]
+fn chart(out: &mut Out, name: &str, amount: &str, part: u64, whole: u64) -> io::Result<()> {
+    let width = WIDTH as usize;
+    let bar = bar(part as f64, whole as f64);
+    out.put(&format!("  {:<27} ", escape(name))).put_as(Kind::Type, &format!("{bar:<width$}"));
+    out.put_as(Kind::Number, &format!(" {amount}")).end_line()
+}
+
+fn show_execution(out: &mut Out, mode: &str, steps: &SimulationSums<'_>, items: Option<f64>) -> io::Result<()> {
+    let cycles = steps.cycles.map_or_else(|| "unknown cycles".to_owned(), |cycles| format!("{cycles} cycles"));
+    let seconds = steps.seconds.map_or_else(String::new, |seconds| format!(" ({})", time(seconds)));
+    let items = items.map_or_else(String::new, |items| format!(", {items:.1} items per second"));
+    let step_count = counted(steps.step_count, "step", "steps");
+    let count = format!("{cycles}{seconds} in {step_count}, mode {}{items}", escape(mode));
+    fact(out, "execution", &count)?;
+    let mut activities: Vec<_> = steps.tile_cycles.iter().filter(|(key, _)| **key != "activeCompute").collect();
+    activities.sort_by_key(|(_, cycles)| Reverse(**cycles));
+    for (key, cycles) in activities.into_iter().filter(|(_, cycles)| **cycles > 0).take(ROWS) {
+        let share = steps.tile_cycles_share.get(key).copied().unwrap_or_default();
+        chart(out, key, &percent(share), *cycles, steps.tile_cycles_sum)?;
+    }
+    let mut kinds: Vec<_> = steps.by_step_type.iter().filter(|(_, sums)| sums.cycles > 0).collect();
+    kinds.sort_by_key(|(_, sums)| Reverse(sums.cycles));
+    let words = |(kind, sums): &(&String, &StepTypeSums)| {
+        format!("{} {} with {} cycles", sums.steps, escape(kind), sums.cycles)
+    };
+    let words: Vec<_> = kinds.iter().take(ROWS).map(words).collect();
+    if !words.is_empty() {
+        fact(out, "steps", &words.join(", "))?;
+    }
+    if let Some(overlap) = steps.copy_overlap.filter(|overlap| overlap.copy_cycles > 0) {
+        let CopyOverlap { copy_cycles, overlapped_cycles, .. } = overlap;
+        fact(out, "host copies", &format!("in {copy_cycles} cycles, of which tiles compute in {overlapped_cycles}"))?;
+    }
+    if let Some(step) = steps.top_steps.first() {
+        let name = escape(step.name.unwrap_or(step.kind.as_str()));
+        fact(out, "longest step", &format!("step {}: {} cycles, {name}", step.step, step.cycles))?;
+    }
+    if let Some(step) = &steps.least_balanced_heavy_step {
+        let name = step.name.map_or_else(String::new, |name| format!(", {}", escape(name)));
+        let words = format!(
+            "step {}: {} of the tiles' time, {} cycles{name}",
+            step.step,
+            percent(step.tile_balance),
+            step.cycles
+        );
+        fact(out, "uneven step", &words)?;
+    }
+    match steps.unknown_compute_steps {
+        0 => Ok(()),
+        count => fact(
+            out,
+            "not known",
+            &format!("the cycles of {count} compute steps: they were neither measured nor estimated"),
+        ),
+    }
+}
+
+fn recomputed(consistency: &Consistency) -> String {
+    let mut words = counted(consistency.compared, "value of the steps", "values of the steps");
+    match consistency.differences.first() {
+        None => words.push_str(", all as the report has them"),
+        Some(first) if first.key == "type" => {
+            let step = first.step.unwrap_or_default();
+            words.push_str(&format!("; from step {step} on, other steps are there than in the trace"));
+        }
+        Some(first) => {
+            let different = counted(consistency.all().different, "differs", "differ");
+            let place = first.step.map_or_else(|| "the whole".to_owned(), |step| format!("step {step}"));
+            words.push_str(&format!(
+                ", {different}: {} of {place} is {}, not {}",
+                first.key, first.stated, first.recomputed
+            ));
+        }
+    }
+    if let Some(step) = consistency.clocks_unknown_from {
+        words.push_str(&format!("; times only before step {step}"));
+    }
+    words
+}
+
+fn remarks(out: &mut Out, remarks: &Remarks) -> io::Result<()> {
+    const SHOWN: usize = 5;
+    for remark in remarks.list.iter().take(SHOWN) {
+        out.put("  ").put_as(Kind::Warning, "odd").put(&format!(
+            "           {}: {}",
+            escape_rest(&remark.path),
+            escape_rest(&remark.message)
+        ));
+        out.end_line()?;
+    }
+    let more = (remarks.list.len().saturating_sub(SHOWN) as u64).saturating_add(remarks.more);
+    if more > 0 {
+        out.put(&format!("  ... and {more} more oddities, which --format json has")).end_line()?;
+    }
+    Ok(())
+}

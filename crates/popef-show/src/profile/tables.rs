@@ -1,0 +1,169 @@
+//! The columns of each table, for text, CSV and pages.
+
+use poplar_inspect::profile::{
+    CategoryRow, ComputeSetRow, ExchangeKind, ExchangeRow, LayerRow, ProgramRow, StepRow, TileRow, VertexTypeRow,
+};
+
+use crate::Kind;
+use crate::output::fields::{Field, TableRow, Value};
+
+impl TableRow for CategoryRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::words("category", "Category", Kind::Type, |row| Value::name(Some(row.category))),
+            Field::number("size", "Size", |row| Value::Bytes(row.size)),
+            Field::number("share", "Share", |row| Value::Share(row.share)),
+            Field::number("most", "Most", |row| Value::Bytes(row.most)),
+            Field::number("mostTile", "On tile", |row| Value::Number(row.most_tile.into())),
+            Field::number("tiles", "Tiles", |row| Value::Count(row.tiles.into())),
+            Field::number("overlapped", "Overlapped", |row| Value::Bytes(row.overlapped)),
+            Field::number("overflowed", "Overflowed", |row| Value::Bytes(row.overflowed)),
+        ]
+    }
+}
+
+impl TableRow for TileRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::number("tile", "Tile", |row| Value::Number(row.tile.into())),
+            Field::number("ipu", "IPU", |row| Value::number(row.ipu)),
+            Field::number("size", "With gaps", |row| Value::Bytes(row.size)),
+            Field::number("dataSize", "Data", |row| Value::Bytes(row.data_size)),
+            Field::number("overflowed", "Overflowed", |row| Value::Bytes(row.overflowed)),
+            Field::number("alwaysLive", "Always live", |row| Value::bytes(row.always_live)),
+            Field::number("maxNotAlwaysLive", "Most of the rest", |row| Value::bytes(row.max_not_always_live)),
+            Field::words("largestCategories", "Largest categories", Kind::Type, |row| {
+                Value::Parts(row.largest_categories.iter().map(|it| (it.category.to_string(), it.size)).collect())
+            }),
+        ]
+    }
+}
+
+impl TableRow for VertexTypeRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::data("type"),
+            Field::number("number", "Number", |row: &Self| Value::Number(row.vertex_type.into())).of_page(),
+            Field::words("name", "Vertex type", Kind::Name, |row: &Self| Value::name(row.name)).turn(1),
+            Field::number("codeBytes", "Code", |row| Value::Bytes(row.code_bytes)),
+            Field::number("tiles", "Tiles", |row| Value::Count(row.tiles.into())),
+            Field::number("vertexDataBytes", "Vertex data", |row| Value::Bytes(row.vertex_data_bytes)),
+            Field::number("state", "State", |row: &Self| Value::Bytes(row.vertex_data_bytes)).of_page(),
+            Field::number("size", "All", |row| Value::Bytes(row.size)),
+            Field::number("vertices", "Vertices", |row| Value::Count(row.vertices)),
+            Field::number("activeCycles", "Active cycles", |row| Value::count(row.active_cycles)),
+            Field::number("activeCyclesInRun", "In the run", |row| Value::count(row.active_cycles_in_run)),
+            Field::data("maxVertexCycles"),
+        ]
+    }
+}
+
+impl TableRow for ComputeSetRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::number("computeSet", "Number", |row| Value::Number(row.compute_set.into())),
+            Field::words("name", "Compute set", Kind::Name, |row: &Self| Value::name(row.name)).turn(1),
+            Field::number("runs", "Runs", |row| Value::count(row.runs)),
+            Field::number("maxCycles", "Cycles", |row| Value::count(row.max_cycles)),
+            Field::number("maxCyclesTimesRuns", "In all runs", |row| Value::count(row.max_cycles_times_runs)),
+            Field::data("sumCycles"),
+            Field::number("tiles", "Tiles", |row| Value::count(row.tiles)),
+            Field::number("tileBalance", "Balance", |row| Value::balance(row.tile_balance)),
+            Field::number("vertices", "Vertices", |row| Value::Count(row.vertices)),
+            Field::number("size", "Size", |row| Value::bytes(row.size)),
+        ]
+    }
+}
+
+impl TableRow for ProgramRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::number("program", "Program", |row| Value::Number(row.program.into())),
+            Field::data("depth"),
+            Field::words("type", "Type", Kind::Type, |row: &Self| Value::text(indented(row))).turn(1),
+            // Of the compute set or the exchange.
+            Field::number("", "Number", |row: &Self| Value::number(row.compute_set.or(row.exchange))).turn(1),
+            Field::words("name", "Name", Kind::Name, |row: &Self| Value::name(row.name)).turn(1),
+            Field::data("computeSet"),
+            Field::data("exchange"),
+            Field::number("runs", "Runs", |row| Value::count(row.runs)),
+            Field::number("codeBytes", "Code", |row| Value::bytes(row.code_bytes)),
+            Field::data("codeByInstruction"),
+        ]
+    }
+}
+
+/// The type of a program, behind those that run it. Deeper programs are not moved further, so that lines stay short.
+fn indented(row: &ProgramRow<'_>) -> String {
+    const MOST: u32 = 30;
+    format!("{}{}", "  ".repeat(row.depth.min(MOST) as usize), row.kind)
+}
+
+impl TableRow for ExchangeRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::words("exchangeKind", "Exchange", Kind::Type, |row| Value::text(exchange_words(row.exchange_kind))),
+            Field::words("section", "Exchange", Kind::Type, |row: &Self| Value::text(row.exchange_kind.section()))
+                .of_page(),
+            Field::number("exchange", "Number", |row| Value::Number(row.exchange.into())),
+            Field::number("received", "Received", |row: &Self| Value::Bytes(row.received)).turn(2),
+            Field::number("sent", "Sent", |row: &Self| Value::Bytes(row.sent)).turn(2),
+            Field::number("maxCycles", "Cycles", |row: &Self| Value::count(row.max_cycles)).turn(1),
+            Field::number("maxCyclesTimesRuns", "In all runs", |row: &Self| Value::count(row.max_cycles_times_runs))
+                .turn(1),
+            Field::number("tiles", "Tiles", |row: &Self| Value::count(row.tiles)).turn(1),
+            Field::number("codeBytes", "Code", |row: &Self| Value::bytes(row.code_bytes)).turn(2),
+            Field::number("runs", "Runs", |row| Value::count(row.runs)),
+            Field::number("program", "Program", |row: &Self| Value::number(row.program)).turn(2),
+            Field::words("name", "Name", Kind::Name, |row: &Self| Value::name(row.name)).turn(2),
+            Field::words("ofProgram", "Program", Kind::Name, |row: &Self| Value::name(row.name)).of_page(),
+        ]
+    }
+}
+
+fn exchange_words(kind: ExchangeKind) -> &'static str {
+    match kind {
+        ExchangeKind::Internal => "between tiles",
+        ExchangeKind::External => "between IPUs",
+        ExchangeKind::Host => "with the host",
+    }
+}
+
+impl TableRow for StepRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::number("step", "Step", |row| Value::Number(row.step.into())),
+            Field::words("type", "Type", Kind::Type, |row: &Self| Value::text(row.kind.as_str())).turn(3),
+            // Of the compute set or the exchange.
+            Field::number("", "Number", |row: &Self| Value::number(row.compute_set.or(row.exchange))).turn(3),
+            Field::words("name", "Name", Kind::Name, |row: &Self| Value::name(row.name)).turn(3),
+            Field::number("program", "Program", |row| Value::number(row.program)),
+            Field::data("computeSet"),
+            Field::data("exchange"),
+            Field::number("cycles", "Cycles", |row| Value::count(row.cycles)),
+            Field::number("cyclesFrom", "From", |row| Value::count(row.cycles_from)),
+            Field::data("cyclesTo"),
+            Field::number("cyclesOverlapped", "Overlap", |row| Value::count(row.cycles_overlapped)),
+            Field::number("activeTiles", "Tiles", |row| Value::count(row.active_tiles)),
+            Field::number("tileBalance", "Balance", |row| Value::balance(row.tile_balance)),
+            Field::number("activeTileBalance", "Of active", |row| Value::balance(row.active_tile_balance)),
+            Field::number("threadBalance", "Threads", |row| Value::balance(row.thread_balance)),
+            Field::number("dataBalance", "Of data", |row: &Self| Value::balance(row.data_balance)).turn(2),
+            Field::number("totalData", "Data", |row: &Self| Value::bytes(row.total_data)).turn(1),
+        ]
+    }
+}
+
+impl TableRow for LayerRow<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::words("name", "Names begin with", Kind::Name, |row: &Self| {
+                Value::text(row.name.unwrap_or("(without a name)"))
+            })
+            .turn(2),
+            Field::number("steps", "Steps", |row: &Self| Value::Count(row.steps)).turn(1),
+            Field::number("cycles", "Cycles", |row| Value::Count(row.cycles)),
+            Field::number("share", "Share", |row| Value::Share(row.share)),
+        ]
+    }
+}

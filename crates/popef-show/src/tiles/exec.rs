@@ -1,0 +1,550 @@
+//! How full the tiles of executables are, and whether they fit.
+
+use std::io;
+use std::path::Path;
+
+use popef::types::Text;
+use popef_ops::{ErrorReport, FilePath, InFile, Name};
+use poplar_inspect::executable::{
+    self as executable, Container, Fit, Largest, Numbering, SectionKind, SectionTotal, Sizes, Summary, SymbolKind,
+    Tile, Verdict,
+};
+use serde::{Serialize, Serializer};
+
+use super::picture::Picture;
+use super::words::MOST_NAME;
+use crate::json::stream::item_in;
+use crate::output::fields::{Field, TableRow, Value, keys, write_table};
+use crate::output::named::named;
+use crate::words::{brief, fact, heading, more};
+use crate::{Column, Kind, LongObject, Network, Out, Table, TilesPicture, counted, csv, fit_words, json_item, size};
+
+named! {
+    /// The formats of executables and their tiles.
+    pub enum TilesFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Lines of JSON.
+        Ndjson = "ndjson",
+        /// A row for each tile.
+        Csv = "csv",
+        /// A picture of all tiles.
+        Svg = "svg",
+    }
+}
+
+/// An executable as it was read.
+#[derive(Debug)]
+pub struct ExecutableTiles {
+    /// Its name. `None` if the file is an archive or a bare executable.
+    pub name: Option<Text<'static>>,
+    /// Its tiles.
+    pub summary: Summary,
+    /// Whether they fit.
+    pub fit: Fit,
+    /// The tile that is asked for, or the fullest, and what is on it.
+    pub shown: Option<(Tile, Largest)>,
+    /// Why not everything was read.
+    pub damage: Option<ErrorReport>,
+}
+
+/// What is said of an executable as a whole.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sums {
+    executable: Option<String>,
+    container: Container,
+    verified: bool,
+    tiles: usize,
+    distinct: usize,
+    numbering: Numbering,
+    #[serde(flatten)]
+    fit: Fit,
+    size: u64,
+    #[serde(flatten)]
+    sizes: Sizes,
+    fullest_tile: Option<u32>,
+    most_size: u64,
+    other_members: u64,
+    sections: Vec<OfAll>,
+    sections_left_out: u64,
+    shown_tile: Option<Shown>,
+    error: Option<ErrorReport>,
+}
+
+/// The sections of one name and kind in all tiles.
+#[derive(Serialize)]
+struct OfAll {
+    #[serde(flatten)]
+    name: Name,
+    kind: SectionKind,
+    count: u64,
+    size: u64,
+    largest: u64,
+}
+
+/// A tile with its sections and symbols.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    #[serde(flatten)]
+    row: Row,
+    largest_sections: Vec<Section>,
+    more_sections: usize,
+    largest_symbols: Vec<Symbol>,
+    more_symbols: usize,
+}
+
+#[derive(Serialize)]
+struct Section {
+    #[serde(flatten)]
+    name: Name,
+    kind: SectionKind,
+    address: u32,
+    size: u32,
+}
+
+#[derive(Serialize)]
+struct Symbol {
+    #[serde(flatten)]
+    name: Name,
+    kind: SymbolKind,
+    address: u32,
+    size: u32,
+}
+
+/// A tile in JSON and CSV.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    tile: u32,
+    ipu: Option<u32>,
+    member: String,
+    size: u64,
+    #[serde(flatten)]
+    sizes: Sizes,
+    stack: Option<u64>,
+    free: Option<u64>,
+    over: Option<u64>,
+    verdict: Verdict,
+    sections: u32,
+    symbols: u32,
+}
+
+#[derive(Serialize)]
+struct OfExecutable<'e> {
+    executable: Option<&'e str>,
+    #[serde(flatten)]
+    row: Row,
+}
+
+impl TableRow for OfExecutable<'_> {
+    fn fields() -> Vec<Field<Self>> {
+        vec![
+            Field::data("executable"),
+            Field::number("tile", "Tile", |of| Value::Number(of.row.tile.into())),
+            Field::number("ipu", "IPU", |of| Value::number(of.row.ipu)),
+            Field::data("member"),
+            Field::number("size", "Size", |of| Value::Bytes(of.row.size)),
+            Field::number("code", "Code", |of| Value::Bytes(of.row.sizes.code)),
+            Field::number("constants", "Constants", |of| Value::Bytes(of.row.sizes.constants)),
+            Field::number("data", "Data", |of| Value::Bytes(of.row.sizes.data)),
+            Field::number("zeroed", "Zeroed", |of| Value::Bytes(of.row.sizes.zeroed)),
+            Field::data("stack"),
+            Field::number("free", "Free", |of| Value::bytes(of.row.free)),
+            Field::words("over", "", Kind::Warning, |of| Value::text(too_much(&of.row))),
+            Field::data("verdict"),
+        ]
+    }
+}
+
+fn too_much(row: &Row) -> String {
+    row.over.filter(|over| *over > 0).map_or(String::new(), |over| format!("{} too much", size(over)))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head<'p> {
+    schema_version: u32,
+    #[serde(flatten)]
+    path: &'p FilePath,
+}
+
+#[derive(Serialize)]
+struct Tail {
+    error: Option<ErrorReport>,
+    #[serde(flatten)]
+    network: Network,
+}
+
+/// Shows the executables of a file, one after the other.
+#[derive(Debug)]
+pub struct ExecutablesRenderer {
+    path: FilePath,
+    file: InFile,
+    format: TilesFormat,
+    top: usize,
+    network: Network,
+    document: Option<LongObject>,
+    pictures: Vec<TilesPicture>,
+}
+
+impl ExecutablesRenderer {
+    /// Writes what stands before the executables. At most `top` tiles, sections and symbols are shown as text.
+    pub fn begin(out: &mut Out, path: &Path, format: TilesFormat, top: usize, network: Network) -> io::Result<Self> {
+        let (path, file) = (FilePath::from(path), InFile::from(path));
+        let mut document = None;
+        match format {
+            TilesFormat::Svg | TilesFormat::Ndjson => {}
+            TilesFormat::Text => out.text(Kind::Group, path.text()).end_line()?,
+            TilesFormat::Json => {
+                document = Some(LongObject::begin(out, &Head { schema_version: 1, path: &path }, "executables")?);
+            }
+            TilesFormat::Csv => csv::heading(out, &keys::<OfExecutable<'_>>())?,
+        }
+        Ok(ExecutablesRenderer { path, file, format, top, network, document, pictures: Vec::new() })
+    }
+
+    /// Writes an executable.
+    pub fn executable(&mut self, out: &mut Out, exec: &ExecutableTiles) -> io::Result<()> {
+        match (&mut self.document, self.format) {
+            (Some(document), _) => document.element(out, &WithTiles(exec))?,
+            (None, TilesFormat::Svg) => self.pictures.push(exec.picture()),
+            (None, TilesFormat::Ndjson) => write_lines(out, &self.file, exec)?,
+            (None, TilesFormat::Csv) => exec.write_csv(out)?,
+            _ => show(out, exec, self.top)?,
+        }
+        out.flush_if_full()
+    }
+
+    /// Writes that nothing could be read of an executable.
+    pub fn not_read(&mut self, out: &mut Out, name: &Text<'_>, error: &ErrorReport) -> io::Result<()> {
+        let row = NotRead { executable: name.to_string_lossy().into_owned(), error };
+        match (&mut self.document, self.format) {
+            (Some(document), _) => document.element(out, &row),
+            (None, TilesFormat::Ndjson) => item_in(out, "executable", &self.file, &row),
+            (None, TilesFormat::Text) => {
+                out.end_line()?;
+                out.quoted(Kind::Name, name).put(" was not read").end_line()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what stands behind the executables. `error` is the first thing that went wrong.
+    pub fn end(self, out: &mut Out, error: Option<ErrorReport>) -> io::Result<()> {
+        match (self.document, self.format) {
+            (Some(document), _) => document.end(out, &Tail { error, network: self.network }),
+            (None, TilesFormat::Ndjson) => json_item(out, "file", &Last { path: self.path, error }),
+            (None, TilesFormat::Svg) => TilesPicture::write_svg(&self.pictures, out),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct NotRead<'e> {
+    executable: String,
+    error: &'e ErrorReport,
+}
+
+fn show(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
+    let summary = &exec.summary;
+    out.end_line()?;
+    match (&exec.name, summary.container) {
+        (Some(name), _) => out.quoted(Kind::Name, name),
+        (None, Container::Archive) => out.put("archive"),
+        (None, _) => out.put("executable"),
+    };
+    if !summary.verified {
+        out.put(", unverified: what is inside an executable is inferred");
+    }
+    out.end_line()?;
+    let overview = summary.overview();
+    let by = match summary.numbering {
+        Numbering::Names => "names",
+        _ => "places",
+    };
+    fact(out, "tiles", &format!("{}, {} different, numbered by their {by}", overview.count, overview.distinct))?;
+    let totals = summary.totals();
+    let kinds =
+        [("code", totals.code), ("constants", totals.constants), ("data", totals.data), ("zeroed", totals.zeroed)];
+    let kinds = kinds.map(|(kind, bytes)| format!("{} {kind}", size(bytes))).join(", ");
+    fact(out, "all memory", &format!("{}: {kinds}", size(totals.memory())))?;
+    if let Some(tile) = overview.largest_tile {
+        let of_memory = exec.fit.tile_memory.map_or(String::new(), |memory| format!(" of {}", size(memory)));
+        fact(out, "fullest tile", &format!("{}{of_memory}, tile {tile}", size(overview.largest_bytes)))?;
+    }
+    if summary.other_members_count > 0 {
+        fact(
+            out,
+            "left out",
+            &counted(summary.other_members_count, "file that is no tile", "files that are no tiles"),
+        )?;
+    }
+    let is_advised = exec.fit.tile_memory.is_none() && summary.is_complete() && !summary.tiles.is_empty();
+    let advice = if is_advised { "; give --tile-memory" } else { "" };
+    fact(out, "fits", &format!("{}{advice}", fit_words(summary, &exec.fit)))?;
+    if summary.tiles.is_empty() {
+        return Ok(());
+    }
+    out.end_line()?;
+    exec.draw(out)?;
+    show_tiles(out, exec, top)?;
+    show_sections(out, exec, top)?;
+    exec.shown.as_ref().map_or(Ok(()), |(tile, largest)| show_tile(out, exec, tile, largest))
+}
+
+fn show_tiles(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
+    heading(out, "Fullest tiles")?;
+    let rows: Vec<_> = exec.rows().take(top).map(|row| OfExecutable { executable: None, row }).collect();
+    write_table(out, &rows)?;
+    more(out, exec.summary.tiles.len(), top)
+}
+
+fn show_sections(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
+    heading(out, "Sections of all tiles")?;
+    let mut table = Table::new([
+        Column::right("SIZE"),
+        Column::right("COUNT"),
+        Column::right("LARGEST"),
+        Column::left("KIND", Kind::Type),
+        Column::left("SECTION", Kind::Name),
+    ]);
+    let sections = exec.summary.sections.iter().filter(|section| section.kind != SectionKind::Table);
+    for section in sections.clone().take(top) {
+        table.row([
+            &size(section.bytes),
+            &section.count.to_string(),
+            &size(section.largest),
+            kind_word(section.kind),
+            &section.name.to_string_lossy(),
+        ]);
+    }
+    table.write(out)?;
+    more(out, sections.count(), top)
+}
+
+fn write_lines(out: &mut Out, file: &InFile, exec: &ExecutableTiles) -> io::Result<()> {
+    let name = exec.brief_name();
+    for row in exec.rows() {
+        item_in(out, "tile", file, &OfExecutable { executable: name.as_deref(), row })?;
+    }
+    item_in(out, "executable", file, &exec.sums())
+}
+
+#[derive(Serialize)]
+struct Last {
+    #[serde(flatten)]
+    path: FilePath,
+    error: Option<ErrorReport>,
+}
+
+/// An executable with all its tiles, made while they are written.
+struct WithTiles<'e>(&'e ExecutableTiles);
+
+impl Serialize for WithTiles<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Fields<'e> {
+            #[serde(flatten)]
+            sums: Sums,
+            tile_memories: Rows<'e>,
+        }
+        Fields { sums: self.0.sums(), tile_memories: Rows(self.0) }.serialize(serializer)
+    }
+}
+
+struct Rows<'e>(&'e ExecutableTiles);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.rows())
+    }
+}
+
+impl ExecutableTiles {
+    fn name(&self) -> Option<String> {
+        self.name.as_ref().map(|name| name.to_string_lossy().into_owned())
+    }
+
+    /// The same for the row of each tile.
+    fn brief_name(&self) -> Option<String> {
+        self.name().map(|name| brief(&name, MOST_NAME).into_owned())
+    }
+
+    /// The tiles, the fullest first.
+    fn rows(&self) -> impl Iterator<Item = Row> {
+        self.summary.fullest(usize::MAX).into_iter().map(|tile| self.row(tile))
+    }
+
+    fn write_csv(&self, out: &mut Out) -> io::Result<()> {
+        let (keys, name) = (keys::<OfExecutable<'_>>(), self.brief_name());
+        let mut rows = self.rows().map(|row| OfExecutable { executable: name.as_deref(), row });
+        rows.try_for_each(|row| csv::row(out, &keys, &row))
+    }
+
+    fn row(&self, tile: &Tile) -> Row {
+        let content = self.summary.content(tile);
+        let size = self.summary.memory(tile);
+        Row {
+            tile: tile.number,
+            ipu: self.fit.ipu(tile),
+            member: tile.name.to_string_lossy().into_owned(),
+            size,
+            sizes: content.map(|content| content.sizes).unwrap_or_default(),
+            stack: content.and_then(|content| content.stack),
+            free: self.fit.tile_memory.map(|memory| memory.saturating_sub(size)),
+            over: self.fit.tile_memory.map(|memory| size.saturating_sub(memory)),
+            verdict: self.fit.of(&self.summary, tile),
+            sections: content.map_or(0, |content| content.sections),
+            symbols: content.map_or(0, |content| content.symbols),
+        }
+    }
+
+    fn sums(&self) -> Sums {
+        let summary = &self.summary;
+        let overview = summary.overview();
+        let of_all = |section: &SectionTotal| OfAll {
+            name: section.name.clone().into(),
+            kind: section.kind,
+            count: section.count,
+            size: section.bytes,
+            largest: section.largest,
+        };
+        Sums {
+            executable: self.name(),
+            container: summary.container,
+            verified: summary.verified,
+            tiles: summary.tiles.len(),
+            distinct: summary.contents.len(),
+            numbering: summary.numbering,
+            fit: self.fit,
+            size: overview.total_bytes,
+            sizes: summary.totals(),
+            fullest_tile: overview.largest_tile,
+            most_size: overview.largest_bytes,
+            other_members: summary.other_members_count,
+            sections: summary.sections.iter().map(of_all).collect(),
+            sections_left_out: summary.sections_left_out,
+            shown_tile: self.shown.as_ref().map(|(tile, largest)| Shown {
+                row: self.row(tile),
+                largest_sections: largest.sections.iter().map(Section::of).collect(),
+                more_sections: largest.more_sections,
+                largest_symbols: largest.symbols.iter().map(Symbol::of).collect(),
+                more_symbols: largest.more_symbols,
+            }),
+            error: self.damage.clone(),
+        }
+    }
+
+    /// The bytes on each tile, in order of the tiles.
+    fn amounts(&self) -> Vec<(u32, u64)> {
+        let mut amounts: Vec<_> =
+            self.summary.tiles.iter().map(|tile| (tile.number, self.summary.memory(tile))).collect();
+        amounts.sort_unstable();
+        amounts
+    }
+
+    fn picture(&self) -> TilesPicture {
+        TilesPicture {
+            title: self.name().unwrap_or_default(),
+            amounts: self.amounts(),
+            tile_memory: self.fit.tile_memory,
+            words: fit_words(&self.summary, &self.fit),
+        }
+    }
+
+    /// Draws how full each tile is, in characters.
+    fn draw(&self, out: &mut Out) -> io::Result<()> {
+        let amounts = self.amounts();
+        let end = amounts.last().map_or(0, |tile| tile.0).saturating_add(1);
+        let tiles_per_ipu = self.fit.tiles_per_ipu.unwrap_or(end);
+        let most = size(self.summary.overview().largest_bytes);
+        Picture { tiles_per_ipu, ipus: end.div_ceil(tiles_per_ipu), amounts: &amounts, most: &most }.write(out)
+    }
+}
+
+impl Section {
+    fn of(section: &executable::Section<'static>) -> Self {
+        let executable::Section { name, kind, address, size, .. } = section.clone();
+        Section { name: name.into(), kind, address, size }
+    }
+}
+
+impl Symbol {
+    fn of(symbol: &executable::Symbol<'static>) -> Self {
+        let executable::Symbol { name, kind, address, size, .. } = symbol.clone();
+        Symbol { name: name.into(), kind, address, size }
+    }
+}
+
+fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Largest) -> io::Result<()> {
+    heading(out, &format!("Tile {}", tile.number))?;
+    let row = exec.row(tile);
+    fact(
+        out,
+        "size",
+        &format!(
+            "{} in {} and {}",
+            size(row.size),
+            counted(row.sections, "section", "sections"),
+            counted(row.symbols, "symbol", "symbols")
+        ),
+    )?;
+    if let Some(stack) = row.stack {
+        fact(out, "stack", &format!("{}, as far as names tell", size(stack)))?;
+    }
+    out.end_line()?;
+    let mut table = Table::new([
+        Column::left("LARGEST SECTION", Kind::Name),
+        Column::right("SIZE"),
+        Column::right("ADDRESS"),
+        Column::left("KIND", Kind::Type),
+    ]);
+    for section in &largest.sections {
+        let address = format!("0x{:x}", section.address);
+        table.row([&section.name.to_string_lossy(), &size(section.size.into()), &address, kind_word(section.kind)]);
+    }
+    table.write(out)?;
+    more(out, largest.sections.len().saturating_add(largest.more_sections), largest.sections.len())?;
+    if largest.symbols.is_empty() {
+        return Ok(());
+    }
+    out.end_line()?;
+    let mut table = Table::new([
+        Column::left("LARGEST SYMBOL", Kind::Name),
+        Column::right("SIZE"),
+        Column::right("ADDRESS"),
+        Column::left("KIND", Kind::Type),
+    ]);
+    for symbol in &largest.symbols {
+        let kind = match symbol.kind {
+            SymbolKind::Function => "function",
+            SymbolKind::Object => "object",
+            _ => "other",
+        };
+        table.row([
+            &symbol.name.to_string_lossy(),
+            &size(symbol.size.into()),
+            &format!("0x{:x}", symbol.address),
+            kind,
+        ]);
+    }
+    table.write(out)?;
+    more(out, largest.symbols.len().saturating_add(largest.more_symbols), largest.symbols.len())
+}
+
+fn kind_word(kind: SectionKind) -> &'static str {
+    match kind {
+        SectionKind::Code => "code",
+        SectionKind::Constants => "constants",
+        SectionKind::Data => "data",
+        SectionKind::Zeroed => "zeroed",
+        SectionKind::Table => "table",
+        _ => "not in memory",
+    }
+}

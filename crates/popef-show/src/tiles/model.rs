@@ -1,0 +1,224 @@
+//! How the inputs, outputs and weights of models may lie on tiles.
+
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+
+use popef::DataType;
+use popef::types::Text;
+use popef_ops::{FilePath, InFile, Name};
+use serde::Serialize;
+
+use super::picture::Picture;
+use super::words::MOST_NAME;
+use crate::words::{brief, fact, heading, more, shape};
+use crate::{Column, Kind, LongObject, Out, ReportFormat, ReportOptions, Table, counted, json_item, size};
+
+/// So many models are shown as text.
+const MAX_MODELS: usize = 100;
+
+/// A tensor that is planned.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TensorEstimate {
+    /// Its name.
+    #[serde(flatten)]
+    pub name: Name,
+    /// The type of its elements.
+    #[serde(rename = "type")]
+    pub data_type: DataType,
+    /// The shape of what one replica has.
+    pub shape: Vec<u64>,
+    /// The bytes of all its elements.
+    pub size: u64,
+    /// The tile that it begins at.
+    pub offset: u32,
+    /// How many tiles have some of it.
+    pub used_tiles: u32,
+    /// The bytes of it on the tile that has the most.
+    pub most_size: u64,
+}
+
+/// A model that is planned.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelEstimate {
+    /// The name of its executable.
+    pub executable: String,
+    /// The tiles of an IPU.
+    pub tiles_per_ipu: u32,
+    /// The IPUs of a replica.
+    pub ipus: u32,
+    /// The bytes of a tile, if known.
+    pub tile_memory: Option<u64>,
+    /// The anchors of its metadata.
+    pub anchors: usize,
+    /// Anchors in remote buffers, which are not planned.
+    pub in_remote_buffers: usize,
+    /// Anchors of tensors that were planned already.
+    pub repeated: usize,
+    /// Anchors that cannot be planned.
+    pub not_planned: usize,
+    /// How many tensors are planned.
+    pub tensors: usize,
+    /// The bytes of all planned tensors.
+    pub size: u64,
+    /// How many tiles have anything.
+    pub used_tiles: usize,
+    /// The tile with the most bytes.
+    pub fullest_tile: Option<u32>,
+    /// The bytes of that tile.
+    pub most_bytes: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    schema_version: u32,
+    #[serde(flatten)]
+    path: FilePath,
+    estimate: bool,
+}
+
+#[derive(Serialize)]
+struct WithTensors<'m> {
+    #[serde(flatten)]
+    model: &'m ModelEstimate,
+    mappings: &'m [TensorEstimate],
+}
+
+/// Shows the models of a file, one after the other.
+#[derive(Debug)]
+pub struct EstimatesRenderer {
+    file: InFile,
+    options: ReportOptions,
+    /// How many models the file has.
+    models: usize,
+    document: Option<LongObject>,
+}
+
+impl EstimatesRenderer {
+    /// Writes what stands before the models.
+    pub fn begin(out: &mut Out, path: &Path, models: usize, options: ReportOptions) -> io::Result<Self> {
+        let file = InFile::from(path);
+        let path = FilePath::from(path);
+        let document = match options.format {
+            ReportFormat::Text => {
+                out.text(Kind::Group, path.text());
+                let models = counted(models, "model", "models");
+                out.put(&format!("  {models}, estimated by the default mapping")).end_line()?;
+                None
+            }
+            ReportFormat::Json => {
+                Some(LongObject::begin(out, &Head { schema_version: 1, path, estimate: true }, "models")?)
+            }
+            ReportFormat::Ndjson => None,
+        };
+        Ok(EstimatesRenderer { file, options, models, document })
+    }
+
+    /// How many models are shown.
+    pub fn most(&self) -> usize {
+        if self.options.format == ReportFormat::Text { MAX_MODELS } else { usize::MAX }
+    }
+
+    /// Writes a model. `amounts` are the tiles that have any bytes, in order, and how many.
+    pub fn model(
+        &mut self,
+        out: &mut Out,
+        model: &ModelEstimate,
+        tensors: &[TensorEstimate],
+        amounts: &[(u32, u64)],
+    ) -> io::Result<()> {
+        match (&mut self.document, self.options.format) {
+            (Some(document), _) => document.element(out, &WithTensors { model, mappings: tensors }),
+            (None, ReportFormat::Ndjson) => self.write_lines(out, model, tensors),
+            (None, _) => self.show_model(out, model, tensors, amounts),
+        }
+    }
+
+    /// Writes what stands behind the models.
+    pub fn end(self, out: &mut Out) -> io::Result<()> {
+        let most = self.most();
+        match self.document {
+            Some(document) => document.end(out, &self.options.network),
+            None => more(out, self.models, most),
+        }
+    }
+
+    fn write_lines(&self, out: &mut Out, model: &ModelEstimate, tensors: &[TensorEstimate]) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Row<'m> {
+            executable: &'m str,
+            #[serde(flatten)]
+            tensor: &'m TensorEstimate,
+        }
+        #[derive(Serialize)]
+        struct ModelRow<'m> {
+            #[serde(flatten)]
+            file: &'m InFile,
+            estimate: bool,
+            #[serde(flatten)]
+            model: &'m ModelEstimate,
+        }
+        let executable = &*brief(&model.executable, MOST_NAME);
+        for tensor in tensors {
+            json_item(out, "tensor", &Row { executable, tensor })?;
+        }
+        json_item(out, "model", &ModelRow { file: &self.file, estimate: true, model })
+    }
+
+    fn show_model(
+        &self,
+        out: &mut Out,
+        model: &ModelEstimate,
+        tensors: &[TensorEstimate],
+        amounts: &[(u32, u64)],
+    ) -> io::Result<()> {
+        out.end_line()?;
+        out.quoted(Kind::Name, &Text::from(model.executable.as_str()));
+        let tiles = u64::from(model.tiles_per_ipu).saturating_mul(u64::from(model.ipus));
+        let ipus = counted(model.ipus, "IPU", "IPUs");
+        out.put(&format!(" on {tiles} tiles of {ipus}")).end_line()?;
+        fact(out, "tensors", &format!("{}, {}", model.tensors, size(model.size)))?;
+        let left_out = [
+            (model.repeated, "anchors of the same tensors"),
+            (model.in_remote_buffers, "in remote buffers"),
+            (model.not_planned, "of unknown type or shape, or too many"),
+        ];
+        for (count, what) in left_out.into_iter().filter(|left_out| left_out.0 > 0) {
+            fact(out, "left out", &format!("{count} {what}"))?;
+        }
+        let most = size(model.most_bytes);
+        let of_memory = model.tile_memory.map_or(String::new(), |memory| format!(" of {}", size(memory)));
+        let tile = model.fullest_tile.map_or(String::new(), |tile| format!(", tile {tile}"));
+        fact(out, "fullest tile", &format!("{most}{of_memory}{tile}"))?;
+        out.end_line()?;
+        Picture { tiles_per_ipu: model.tiles_per_ipu, ipus: model.ipus, amounts, most: &most }.write(out)?;
+        show_tensors(out, tensors, self.options.top)
+    }
+}
+
+fn show_tensors(out: &mut Out, tensors: &[TensorEstimate], top: usize) -> io::Result<()> {
+    let mut largest: Vec<_> = tensors.iter().collect();
+    largest.sort_by_key(|tensor| Reverse(tensor.size));
+    heading(out, "Largest tensors")?;
+    let mut table = Table::new([
+        Column::right("SIZE"),
+        Column::right("ON A TILE"),
+        Column::right("TILES"),
+        Column::left("TYPE", Kind::Type),
+        Column::left("NAME", Kind::Name),
+    ]);
+    for tensor in largest.iter().take(top) {
+        table.row([
+            &size(tensor.size),
+            &size(tensor.most_size),
+            &tensor.used_tiles.to_string(),
+            &format!("{} {}", tensor.data_type, shape(&tensor.shape)),
+            &tensor.name.to_string(),
+        ]);
+    }
+    table.write(out)?;
+    more(out, tensors.len(), top)
+}

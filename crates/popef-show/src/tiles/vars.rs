@@ -1,0 +1,246 @@
+//! The memory of tiles, of Poplar's lowered variables.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use popef_ops::{ErrorReport, FilePath, InFile};
+use poplar_inspect::tiles::{LoweredVar, LoweredVars, TileMemory};
+use serde::Serialize;
+
+use super::picture::MemoryPicture;
+use crate::json::stream::item_in;
+use crate::words::{fact, heading, more};
+use crate::{Column, Kind, Out, ReportFormat, ReportOptions, Table, counted, json_document, json_item, size};
+
+/// What is said of a file as a whole.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Sums<'v> {
+    #[serde(flatten)]
+    path: FilePath,
+    tiles: Option<u32>,
+    tile_memory: Option<u64>,
+    interleaved_start: Option<u64>,
+    variables: usize,
+    used_tiles: usize,
+    full_tiles: usize,
+    shown_tile: Option<Tile<'v>>,
+    error: Option<ErrorReport>,
+}
+
+/// A tile with its variables.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tile<'v> {
+    #[serde(flatten)]
+    memory: &'v TileMemory,
+    categories: Vec<Category<'v>>,
+    largest_variables: Vec<Variable<'v>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Category<'v> {
+    category: &'v str,
+    variables: u64,
+    size: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Variable<'v> {
+    var: u64,
+    name: &'v str,
+    category: &'v str,
+    offset: Option<u64>,
+    size: u64,
+    always_live: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'v> {
+    #[serde(flatten)]
+    sums: Sums<'v>,
+    tile_memories: &'v [TileMemory],
+}
+
+/// The memory of tiles: variables, gaps, and what is always live.
+#[derive(Debug)]
+pub struct VarsReport<'v> {
+    vars: &'v LoweredVars,
+    document: Document<'v>,
+    file: InFile,
+}
+
+impl<'v> VarsReport<'v> {
+    /// What is said of a file's variables. `memories` is what they come to on each tile, and `shown` is the tile that is shown in full.
+    /// `error` is why the rest of the file could not be read.
+    pub fn new(
+        path: &Path,
+        vars: &'v LoweredVars,
+        memories: &'v [TileMemory],
+        shown: Option<&'v TileMemory>,
+        top: usize,
+        error: Option<ErrorReport>,
+    ) -> Self {
+        let sums = Sums {
+            path: path.into(),
+            tiles: vars.tiles,
+            tile_memory: vars.tile_memory,
+            interleaved_start: vars.interleaved_start,
+            variables: vars.variables.len(),
+            used_tiles: memories.len(),
+            full_tiles: memories.iter().filter(|memory| memory.overflow_bytes > 0).count(),
+            shown_tile: shown.map(|memory| tile(vars, memory, top)),
+            error,
+        };
+        VarsReport { vars, document: Document { sums, tile_memories: memories }, file: path.into() }
+    }
+
+    /// Writes it.
+    pub fn write(&self, out: &mut Out, options: &ReportOptions) -> io::Result<()> {
+        match options.format {
+            ReportFormat::Text => self.show(out, options.top),
+            ReportFormat::Json => json_document(out, &self.document, options.network),
+            ReportFormat::Ndjson => self.write_lines(out),
+        }
+    }
+
+    fn write_lines(&self, out: &mut Out) -> io::Result<()> {
+        for memory in self.document.tile_memories {
+            item_in(out, "tile", &self.file, memory)?;
+        }
+        json_item(out, "file", &self.document.sums)
+    }
+
+    fn show(&self, out: &mut Out, top: usize) -> io::Result<()> {
+        let sums = &self.document.sums;
+        out.text(Kind::Group, sums.path.text());
+        let variables = counted(sums.variables, "variable", "variables");
+        out.put(&format!("  {variables} on {}", counted(sums.used_tiles, "tile", "tiles")));
+        match sums.tile_memory {
+            Some(bytes) => out.put(&format!(" of {} each", size(bytes))).end_line()?,
+            None => out.end_line()?,
+        }
+        show_tiles(out, self.document.tile_memories, top)?;
+        match &sums.shown_tile {
+            Some(tile) => show_tile(out, self.vars, tile),
+            None => Ok(()),
+        }
+    }
+}
+
+fn show_tiles(out: &mut Out, memories: &[TileMemory], top: usize) -> io::Result<()> {
+    let mut fullest: Vec<_> = memories.iter().collect();
+    fullest.sort_by_key(|memory| (Reverse(memory.used_bytes), memory.tile));
+    heading(out, "Fullest tiles")?;
+    let mut table = Table::new([
+        Column::right("TILE"),
+        Column::right("USED"),
+        Column::right("ALWAYS LIVE"),
+        Column::right("LOWER BOUND"),
+        Column::right("END"),
+        Column::right("GAPS"),
+        Column::right("LARGEST GAP"),
+        Column::left("", Kind::Warning),
+    ]);
+    for memory in fullest.iter().take(top) {
+        let over = match memory.overflow_bytes {
+            0 => String::new(),
+            bytes => format!("{} beyond its memory", size(bytes)),
+        };
+        table.row([
+            &memory.tile.to_string(),
+            &size(memory.used_bytes),
+            &size(memory.always_live_bytes),
+            &size(memory.lower_bound_bytes),
+            &size(memory.end),
+            &size(memory.gap_bytes),
+            &size(memory.largest_gap),
+            &over,
+        ]);
+    }
+    table.write(out)?;
+    more(out, fullest.len(), top)
+}
+
+/// A tile with its largest variables.
+fn tile<'v>(vars: &'v LoweredVars, memory: &'v TileMemory, top: usize) -> Tile<'v> {
+    let mut variables = vars.on_tile(memory.tile);
+    let categories = categories(vars, &variables);
+    variables.sort_by_key(|it| (Reverse(it.size), it.var));
+    let variable = |it: &'v LoweredVar| Variable {
+        var: it.var,
+        name: &it.name,
+        category: vars.category(it),
+        offset: it.offset,
+        size: it.size,
+        always_live: it.always_live,
+    };
+    Tile { memory, categories, largest_variables: variables.into_iter().take(top).map(variable).collect() }
+}
+
+/// The categories of a tile's variables, the largest first.
+fn categories<'v>(vars: &'v LoweredVars, variables: &[&'v LoweredVar]) -> Vec<Category<'v>> {
+    let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for variable in variables {
+        let sum = sums.entry(vars.category(variable)).or_default();
+        *sum = (sum.0.saturating_add(1), sum.1.saturating_add(variable.size));
+    }
+    let category = |(category, (variables, size))| Category { category, variables, size };
+    let mut categories: Vec<_> = sums.into_iter().map(category).collect();
+    categories.sort_by_key(|category| Reverse(category.size));
+    categories
+}
+
+fn show_tile(out: &mut Out, vars: &LoweredVars, tile: &Tile<'_>) -> io::Result<()> {
+    let memory = tile.memory;
+    heading(out, &format!("Tile {}", memory.tile))?;
+    let not_allocated = match memory.not_allocated {
+        0 => String::new(),
+        count => format!(", and {count} without a place"),
+    };
+    fact(out, "variables", &format!("{}, {}{not_allocated}", memory.variables, size(memory.variable_bytes)))?;
+    fact(out, "used", &size(memory.used_bytes))?;
+    fact(out, "always live", &size(memory.always_live_bytes))?;
+    fact(out, "lower bound", &size(memory.lower_bound_bytes))?;
+    fact(
+        out,
+        "gaps",
+        &format!("{}, {}, the largest {}", memory.gaps, size(memory.gap_bytes), size(memory.largest_gap)),
+    )?;
+    if let Some(permille) = memory.fragmentation_permille {
+        let [whole, tenth] = [permille / 10, permille % 10];
+        fact(out, "fragmentation", &format!("{whole}.{tenth} % of what is free is not in the largest free piece"))?;
+    }
+    out.end_line()?;
+    let used = vars.used_on(memory.tile);
+    let bytes = vars.tile_memory.unwrap_or(memory.end).max(memory.end);
+    MemoryPicture { bytes, used: &used, interleaved_start: vars.interleaved_start, end: vars.tile_memory }
+        .write(out)?;
+    out.end_line()?;
+    let mut table =
+        Table::new([Column::left("CATEGORY", Kind::Type), Column::right("VARIABLES"), Column::right("SIZE")]);
+    for category in &tile.categories {
+        table.row([category.category, &category.variables.to_string(), &size(category.size)]);
+    }
+    table.write(out)?;
+    out.end_line()?;
+    let mut table = Table::new([
+        Column::left("LARGEST VARIABLE", Kind::Name),
+        Column::right("SIZE"),
+        Column::right("FROM"),
+        Column::left("CATEGORY", Kind::Type),
+        Column::left("", Kind::Plain),
+    ]);
+    for variable in &tile.largest_variables {
+        let offset = variable.offset.map_or(String::new(), |offset| format!("0x{offset:x}"));
+        let live = if variable.always_live { "always live" } else { "" };
+        table.row([variable.name, &size(variable.size), &offset, variable.category, live]);
+    }
+    table.write(out)?;
+    more(out, usize::try_from(memory.variables).unwrap_or(usize::MAX), tile.largest_variables.len())
+}
