@@ -69,10 +69,10 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The text is no address that can be read.
+    /// The text is not a readable address.
     Url, "remote-url", InvalidInput, "the address cannot be used",
         "give s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, https://HOST/PATH, hf://OWNER/NAME/PATH or file:///PATH";
-    /// There is no such object or bucket.
+    /// The object or bucket does not exist.
     NotFound, "remote-not-found", NotFound, "there is no such object",
         "look at the spelling of the bucket and the key";
     /// The store does not let this user read it.
@@ -110,13 +110,13 @@ codes! {
     /// Http was not allowed.
     Http, "remote-http", InvalidInput, "http protects neither the data nor secrets",
         "use https, or allow http with --allow-http";
-    /// It took too long.
+    /// The request took too long.
     Timeout, "remote-timeout", TimedOut, "the server took too long",
         "try again, or look at the network and the proxy";
     /// There is no connection.
     Connect, "remote-connect", NotConnected, "cannot connect to the server",
         "look at the address, the network, and HTTPS_PROXY and NO_PROXY";
-    /// The server cannot prove who it is.
+    /// The server cannot prove its identity.
     Tls, "remote-tls", NotConnected, "there is no safe connection to the server",
         "if its certificate is from an authority of your own, name that in SSL_CERT_FILE";
     /// The server is busy or broken.
@@ -175,7 +175,7 @@ impl RemoteError {
         self.code
     }
 
-    /// Where the file is, without secrets. Empty if it is not about a file.
+    /// Where the file is, without secrets. Empty if the error is not about a file.
     pub fn location(&self) -> &str {
         &self.location
     }
@@ -219,7 +219,7 @@ impl RemoteError {
                 Some(&self.0)
             }
         }
-        // Without bytes there is no blob that the error would be of.
+        // A file without bytes has no blob that the error could belong to.
         OpenOptions::new().indexer(0).finish_on(Failing(self.location.clone().into(), self))
     }
 }
@@ -244,7 +244,7 @@ impl std::error::Error for RemoteError {}
 
 impl From<RemoteError> for io::Error {
     fn from(error: RemoteError) -> Self {
-        // To the library, `Interrupted` means to try again.
+        // For the library, `Interrupted` means to try again.
         let kind = match error.code.io_kind() {
             io::ErrorKind::Interrupted => io::ErrorKind::Other,
             kind => kind,

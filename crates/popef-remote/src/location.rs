@@ -12,9 +12,10 @@ use url::Url;
 
 use crate::error::{Code, RemoteError};
 
-/// Where a file is: what an address such as `s3://bucket/model.popef` names.
+/// Where a file is: the meaning of an address such as `s3://bucket/model.popef`.
 ///
-/// It is shown without what may be secret: the query of an address, which can be a signature, and a user's name and password.
+/// It is shown without what may be secret: the query of an address, which can be a signature, and a user's name and
+/// password.
 ///
 /// ```
 /// let location = popef_remote::Location::parse("https://me:word@example.com/model.popef?signature=1234")?;
@@ -31,7 +32,7 @@ pub struct Location {
 pub(crate) enum Place {
     /// An object in a bucket, a prefix, or a pattern.
     Bucket { kind: Kind, bucket: Bucket, key: String },
-    /// An address, as it is, and a header that says who asks.
+    /// An address, unchanged, and the header that authenticates the user.
     Address { url: Url, authorization: Option<HeaderValue> },
     /// A file on this machine.
     File(PathBuf),
@@ -156,7 +157,7 @@ fn at_address(text: &str) -> Result<Location, String> {
         let password = url.password().and_then(decoded).unwrap_or_default();
         secret(&format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     });
-    // Neither fails where there is a host.
+    // Both succeed for an address with a host.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_fragment(None);
@@ -183,7 +184,7 @@ fn hub() -> Result<Url, &'static str> {
     url.ok_or("the address of the hub, in HF_ENDPOINT, is none such as https://hub.example.com")
 }
 
-/// The addresses of Hugging Face's own tools. Its files are behind https.
+/// Addresses in the form of Hugging Face's own tools. The files are behind https.
 fn of_hugging_face(hub: &Url, rest: &str) -> Option<Location> {
     let (folder, rest) = match rest.split_once('/')? {
         (kind @ ("datasets" | "spaces"), rest) => (format!("{kind}/"), rest),

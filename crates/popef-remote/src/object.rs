@@ -1,4 +1,4 @@
-//! One object, of which every answer must be of the same state.
+//! One object. All answers must be of the same version of it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ struct Pin {
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) etag: String,
-    /// The store's own number of it, if it has one.
+    /// The store's own version number, if it has one.
     pub(crate) number: Option<String>,
 }
 
@@ -72,16 +72,16 @@ impl Pin {
 
 /// No server may take longer for a range than at this rate, in bytes per second.
 const LEAST_RATE: u64 = 16 << 10;
-/// How long to wait before a range is asked for again, each time that its body ended too early.
+/// How long to wait before a range is requested again, for each time that its body ended too early.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(400)];
 
 impl Object {
-    /// Opens an object by its first bytes. Returns them too. They are as many as asked for, or all of them.
+    /// Opens an object by its first bytes. Returns them too: the requested number, or all of them if there are fewer.
     pub(crate) async fn open(placed: Placed, context: Context) -> Result<(Object, Bytes), RemoteError> {
         let first = 0..context.options.first.max(1);
         match context.get(&placed, &GetOptions::default(), first).await {
             Ok((meta, bytes)) => Ok((Object { placed, pin: Pin::of(&meta), context }, bytes)),
-            // There is no range of an object without bytes.
+            // An empty object has no ranges.
             Err(Failure { fault: Some(Fault::OutOfRange(Some(0))), .. }) => {
                 let pin = Pin { size: 0, number: None, etag: None, modified: 0 };
                 Ok((Object { placed, pin, context }, Bytes::new()))
@@ -186,7 +186,7 @@ impl Context {
         }
     }
 
-    /// The ETag of an object, if there is one. It is asked for its first byte.
+    /// The ETag of an object. `None` if the object does not exist. Requests its first byte to learn it.
     pub(crate) async fn etag(&self, placed: &Placed) -> Result<Option<String>, RemoteError> {
         match self.get(placed, &GetOptions::default(), 0..1).await {
             Ok((meta, _)) => Ok(Some(meta.e_tag.unwrap_or_default())),
@@ -224,7 +224,7 @@ impl Context {
         Failure { error: self.error(code, found).with_status(status), fault: seen.fault, broke }
     }
 
-    /// What an error of a store means, for a caller who wants nothing else.
+    /// The remote error for a store's failure.
     pub(crate) fn explained(&self, error: &object_store::Error, trace: &Trace) -> RemoteError {
         self.explain(error, trace).error
     }

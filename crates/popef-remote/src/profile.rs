@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-/// What a profile says. It has no `Debug`, because it has secrets.
+/// The content of a profile. It has no `Debug`, because it has secrets.
 #[derive(Default)]
 pub(crate) struct Profile {
     pub(crate) key_id: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Profile {
     pub(crate) endpoint: Option<String>,
 }
 
-/// With one of these, the environment has credentials, or says that there are none. Then no profile is looked at.
+/// If one of these is set, the environment has credentials, or says that none are needed. Then profiles are not read.
 const CREDENTIALS: [&str; 5] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",

@@ -38,7 +38,8 @@ pub struct Remote {
     usage: Usage,
 }
 
-/// What the objects were that were opened for their data, by location. Who replaces one wants to replace that.
+/// The versions of the objects that were opened for their data, by location. A caller who replaces an object wants to
+/// replace that version.
 type Versions = Arc<Mutex<HashMap<Arc<str>, Version>>>;
 
 /// What a caller needs of a file.
@@ -89,9 +90,9 @@ enum Begun {
     },
 }
 
-/// How many threads work on all requests. They only wait and copy.
+/// The number of threads that work on all requests. They only wait and copy.
 const THREADS: usize = 2;
-/// How many of the first bytes are kept to tell what a file is.
+/// The number of first bytes that are kept to find out what kind of file it is.
 const FIRST: usize = 512;
 
 impl Remote {
@@ -146,7 +147,7 @@ impl Remote {
 
     /// Begins to open a file. Any number can be opened at once: they need no threads, and share the bound of requests.
     ///
-    /// How far headers are read ahead is decided by [`Options`], not by the library's options.
+    /// [`Options`] decide how far headers are read ahead, not the library's options.
     pub fn begin(&self, location: &Location, options: OpenOptions) -> Opening {
         let context = self.context(location);
         let (answer, answered) = sync_channel(1);
@@ -156,15 +157,15 @@ impl Remote {
         let of_task = context.clone();
         runtime.spawn(async move {
             let begun = async { begin(Object::open(placed?, of_task).await?, &options).await }.await;
-            // If nobody waits any more, nobody wants it.
+            // The receiver may be gone. Then the result is not needed.
             let _ = answer.send(begun);
         });
         let (ahead, versions) = (Arc::clone(&self.ahead), Arc::clone(&self.versions));
         Opening { answered, context, options, gate, runtime, ahead, versions }
     }
 
-    /// The bytes of an object that need not be PopEF, from front to back. They are read ahead. A server that only sends whole files will
-    /// do.
+    /// Opens the bytes of an object that need not be PopEF, from front to back. They are read ahead. This also works
+    /// with a server that only sends whole files.
     pub fn read(&self, location: &Location) -> Result<Box<dyn Read + Send>, RemoteError> {
         let context = self.context(location);
         let placed = self.stores.place(location)?;
@@ -203,7 +204,7 @@ impl Remote {
     ) -> Result<T, RemoteError> {
         let (answer, answered) = sync_channel(1);
         self.handle.spawn(async move {
-            // If nobody waits any more, nobody wants it.
+            // The receiver may be gone. Then the result is not needed.
             let _ = answer.send(work.await);
         });
         wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""))
@@ -267,7 +268,7 @@ impl Opening {
 impl Drop for Remote {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // What is under way is of no use to anybody.
+            // The results of running requests are no longer needed.
             runtime.shutdown_background();
         }
     }

@@ -24,18 +24,18 @@ pub(crate) struct Source {
     kept: Kept,
     readers: Mutex<Vec<Reader>>,
     ends: Arc<OnceLock<Vec<u64>>>,
-    /// How many bytes were read ahead for all files together and not used yet.
+    /// The number of bytes that were read ahead for all files together and are not used yet.
     ahead: Arc<AtomicU64>,
 }
 
-/// How many readers of a file are read ahead of.
+/// Maximum number of readers per file that data is read ahead for.
 const READERS: usize = 4;
-/// So much may lie between two reads that belong together: the header of the next blob.
+/// Maximum distance between two reads that belong together: the header of the next blob is between them.
 const GAP: u64 = 64 << 10;
-/// How much is read ahead for all files together.
+/// Maximum number of bytes read ahead for all files together.
 const MOST_AHEAD: u64 = 12 << 20;
 
-/// Somebody who goes from front to back.
+/// A caller that reads sequentially.
 struct Reader {
     /// Where the next read is expected.
     next: u64,
@@ -89,7 +89,7 @@ impl Source {
         let (answer, answered) = sync_channel(1);
         let object = self.object.clone();
         self.runtime.spawn(async move {
-            // If nobody waits any more, nobody wants it.
+            // The receiver may be gone. Then the result is not needed.
             let _ = answer.send(object.read(range).await);
         });
         answered
@@ -102,7 +102,7 @@ impl Source {
         ends.get(ends.partition_point(|end| *end <= at)).copied().unwrap_or(size)
     }
 
-    /// The reader that reads here, or a new one. Nobody else has it then.
+    /// Takes the reader that reads here, or makes a new one. While it is taken, other callers do not get it.
     fn take_reader(&self, offset: u64) -> Reader {
         let mut readers = self.readers();
         let fits =
@@ -130,7 +130,7 @@ impl Source {
         readers.push(reader);
     }
 
-    /// Asks for what comes behind the last piece, up to `to`.
+    /// Requests the bytes after the last piece, up to `to`.
     fn extend(&self, reader: &mut Reader, from: u64, to: u64, is_needed: bool) {
         let piece = self.object.context().options.piece.max(1);
         let mut start = reader.pieces.last().map_or(from, |last| last.range.end);
@@ -162,7 +162,7 @@ impl Source {
         let options = &self.object.context().options;
         let most_at_once = options.ahead.max(options.piece);
         while offset < end {
-            // A large read is not in memory twice: what is needed of it is asked for a few pieces at a time.
+            // A large read is not in memory twice: its pieces are requested a few at a time.
             let needed = end.min(offset.saturating_add(most_at_once));
             self.extend(reader, offset, needed, true);
             if goes_on {
@@ -216,7 +216,7 @@ pub(crate) fn wait<T>(
     }
 }
 
-/// How long a stop may go unnoticed.
+/// The longest time until a stop is noticed.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 impl ReadAt for Source {

@@ -22,7 +22,7 @@ use crate::profile::{self, Profile};
 
 pub(crate) type Store = Arc<dyn ObjectStore>;
 
-/// The connections to stores. Those of a bucket share what was learned about its credentials.
+/// The connections to stores. Stores of the same bucket share what they learned about its credentials.
 pub(crate) struct Stores {
     client: reqwest::Client,
     options: Arc<Options>,
@@ -111,7 +111,7 @@ impl Stores {
         location: &Location,
         condition: Option<(HeaderName, HeaderValue)>,
     ) -> Result<Store, RemoteError> {
-        // A server says nothing while it receives, so its silence is no sign of a failure.
+        // A server sends nothing while it receives, so its silence does not mean a failure.
         let client = client(&self.options, self.options.read_timeout.saturating_mul(SLOWER))?;
         let gate = Gate::new(client, self.options.allow_http, None).with_condition(condition);
         self.make(kind, bucket, location, gate)
@@ -241,7 +241,7 @@ impl Stores {
 enum Unmade {
     /// The profile that the environment means cannot be used.
     Profile(String),
-    /// There are no credentials but those of the machine's service, which may not be asked.
+    /// Only the machine's service could give credentials, and it may not be asked.
     Credentials,
     /// A setting with which no request could be made.
     Setting(String),
@@ -288,7 +288,7 @@ fn client(options: &Options, read_timeout: Duration) -> Result<reqwest::Client, 
 
 const WRONG_ENVIRONMENT: &str = "its settings in the environment are wrong";
 
-/// What is wrong with the settings of a store, without the values of any of them.
+/// The problem with the settings of a store, without their values.
 fn setting(error: &object_store::Error) -> String {
     let text = innermost(error);
     if text.len() < 200 && !text.contains("://") { text } else { WRONG_ENVIRONMENT.to_owned() }

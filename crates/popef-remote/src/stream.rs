@@ -13,7 +13,7 @@ use crate::gate::Gate;
 use crate::object::Context;
 use crate::source::wait;
 
-/// How many pieces wait to be read. The server sends no more until one was taken.
+/// Maximum number of pieces that wait to be read. The server sends no more until one is taken.
 const WAITING: usize = 8;
 
 /// The bytes of a file in order.

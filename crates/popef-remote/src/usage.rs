@@ -18,12 +18,12 @@ struct Counts {
 }
 
 impl Usage {
-    /// How many requests were sent.
+    /// The number of requests sent.
     pub fn requests(&self) -> u64 {
         self.counts.requests.load(Ordering::Relaxed)
     }
 
-    /// How many bytes were received.
+    /// The number of bytes received.
     pub fn bytes(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed)
     }

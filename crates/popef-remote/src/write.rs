@@ -23,11 +23,11 @@ use crate::store::Placed;
 /// Which object a new one may replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replace {
-    /// None.
+    /// Does not replace an object.
     Nothing,
-    /// Whatever is there.
+    /// Replaces any object.
     Anything,
-    /// That which was opened at the same location, as it was then.
+    /// Replaces only the version that was opened at the same location.
     Opened,
 }
 
@@ -43,11 +43,11 @@ enum Condition {
 const PIECE: u64 = 8 << 20;
 /// No store takes more parts than this.
 const MOST_PARTS: u64 = 9_000;
-/// How many parts are under way at once.
+/// Maximum number of parts that are sent at the same time.
 const AT_ONCE: usize = 4;
-/// How long taking back an upload may take.
+/// How long the removal of an upload may take.
 const ABORT: Duration = Duration::from_secs(20);
-/// How long a caller who wants to stop waits for the store to complete an upload, or to take it back.
+/// How long a caller who wants to stop waits for the store to complete or remove an upload.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Remote {
@@ -72,8 +72,8 @@ impl Remote {
         }
     }
 
-    /// Writes an object with the bytes of a file, from its start. It appears when all of it has arrived. After a failure, nothing
-    /// has changed, and no part of it is left.
+    /// Writes an object with the bytes of a file, from its start. It appears when all of it has arrived. After a
+    /// failure, nothing has changed, and no part of it is left.
     ///
     /// What may be replaced is decided by the store in the moment in which the object appears. Azure cannot do that for objects
     /// of more than 8 MiB: there it is only looked at just before, and [`Replace::Opened`] is refused.
@@ -187,7 +187,7 @@ struct Upload<'u> {
     condition: Condition,
     file: fs::File,
     len: u64,
-    /// Whether parts of it may be left at the store after a failure.
+    /// Whether the store may still have parts of it after a failure.
     are_left: &'u AtomicBool,
 }
 
@@ -221,7 +221,8 @@ impl Upload<'_> {
         done
     }
 
-    /// Looks at what would be replaced. Not all stores that talk like Amazon's look at conditions when an upload is completed.
+    /// Checks the object that would be replaced. Some stores with Amazon's interface ignore conditions when an upload
+    /// is completed.
     async fn look_again(&self) -> Result<(), Failure> {
         if let Condition::None = self.condition {
             return Ok(());
@@ -277,7 +278,7 @@ async fn unless_stopped<T>(
     }
 }
 
-/// How the words begin that say that parts of an upload may be left at the store.
+/// The beginning of the text that warns about leftover parts of an upload at the store.
 pub const PARTS_LEFT: &str = "parts of the upload may be left at the store";
 
 /// What is said if an upload could not be taken back.

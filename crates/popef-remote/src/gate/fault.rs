@@ -1,4 +1,4 @@
-//! What the gate saw of a request, for the error that comes of it.
+//! What the gate observed about a request, for the resulting error.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub(crate) enum Fault {
     NoRanges,
     /// A web page came instead of a file.
     Page,
-    /// Another range came, or none that can be understood.
+    /// The answer has another range, or an unreadable one.
     WrongRange(String),
     /// The answer says another length than its range has.
     WrongLength,
@@ -54,7 +54,7 @@ pub(crate) struct Trace {
 pub(crate) struct Seen {
     pub(crate) status: Option<u16>,
     pub(crate) fault: Option<Fault>,
-    /// Where the bucket is, if the store says so.
+    /// The bucket's region, if the store states it.
     pub(crate) region: Option<String>,
     /// Whether the service for credentials was asked, and not the store.
     pub(crate) of_credentials: bool,
@@ -70,7 +70,7 @@ impl Trace {
         Trace { usage, seen: Arc::default() }
     }
 
-    /// The trace of this task. Without one, nobody wants to know.
+    /// The trace of this task. A task without one gets a trace that is not read.
     pub(super) fn current() -> Trace {
         TRACE.try_with(Trace::clone).unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl Trace {
         (seen.status, seen.region) = (Some(status), region);
     }
 
-    /// Records a fault, and makes the error of it.
+    /// Records a fault, and returns its error.
     pub(super) fn fault(&self, kind: HttpErrorKind, fault: Fault) -> HttpError {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault.clone());
         HttpError::new(kind, fault)

@@ -1,4 +1,4 @@
-//! The gate, through which all requests of all stores go. It checks what an answer claims before anybody uses it.
+//! The gate. All requests of all stores go through it. It checks the claims of an answer before the answer is used.
 
 mod body;
 mod fault;
@@ -65,7 +65,7 @@ impl Service {
 #[derive(Clone)]
 pub(crate) struct Address {
     pub(crate) url: Url,
-    /// The caller's headers. They go to this host only.
+    /// The caller's headers. They are sent to this host only.
     pub(crate) headers: HeaderMap,
 }
 
@@ -207,7 +207,8 @@ impl HttpService for Gate {
                 let fault = Fault::WrongRange(format!("the status {}, which is none of a file", status.as_u16()));
                 return Err(trace.fault(HttpErrorKind::Decode, fault));
             }
-            // Not all stores say the size, but only an empty object has nothing at its start. A web server may mean anything.
+            // Some stores leave out the size, but only an empty object has no byte at its start. For a web server, this
+            // can have other causes.
             (Some(asked), StatusCode::RANGE_NOT_SATISFIABLE) => {
                 let size = text(&parts.headers, &CONTENT_RANGE).and_then(range::size_without_range);
                 let size = size.or((asked.start == 0 && self.address.is_none()).then_some(0));
@@ -253,7 +254,8 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     Ok(())
 }
 
-/// How long the body must be, if the answer is for the range that was asked for. Only the end of the object cuts a range.
+/// The length that the body must have, if the answer is for the requested range. Only the end of the object may shorten
+/// a range.
 fn checked_len(headers: &HeaderMap, asked: &std::ops::Range<u64>) -> Result<u64, Fault> {
     check_encoding(headers)?;
     let words = text(headers, &CONTENT_RANGE);
@@ -269,7 +271,7 @@ fn checked_len(headers: &HeaderMap, asked: &std::ops::Range<u64>) -> Result<u64,
     }
 }
 
-/// Where a host is.
+/// The network that a host is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// This machine.
@@ -279,7 +281,8 @@ enum Place {
     Elsewhere,
 }
 
-/// Where services for credentials are outside of the link's own addresses: Amazon's and Google's with IPv6, Alibaba's, Oracle's and Azure's.
+/// Addresses of credential services outside the link-local range: Amazon's and Google's with IPv6, Alibaba's, Oracle's
+/// and Azure's.
 const METADATA_ADDRESSES: [IpAddr; 5] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
@@ -304,7 +307,8 @@ impl Place {
     }
 }
 
-/// The address that one of version 6 stands for, if one of version 4 is in it: mapped, compatible, or translated (NAT64, 6to4).
+/// Returns the IPv4 address embedded in an IPv6 one: mapped, compatible, or translated (NAT64, 6to4). Any other address
+/// stays as it is.
 fn embedded(address: IpAddr) -> IpAddr {
     let IpAddr::V6(long) = address else { return address };
     let [a, b, c, d, e, f, g, h] = long.segments();
@@ -330,7 +334,8 @@ pub(crate) fn is_metadata(host: &str) -> bool {
     Place::of(host) == Place::Metadata
 }
 
-/// Where the largest clouds have credentials. Other addresses of a link may be meant by a name: containers know their host by one.
+/// Link-local addresses of the largest clouds' credential services. A name may lead to other link-local addresses:
+/// containers know their host by one.
 const OF_CLOUDS: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
