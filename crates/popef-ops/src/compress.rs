@@ -19,12 +19,12 @@ pub struct CompressOptions<'o> {
     pub packing: Packing,
     /// Whether executables that are compressed already are compressed again. Otherwise they stay as they are.
     pub again: bool,
-    /// How many threads compress, at most 8. 0 is one per processor. What they have written is read back and compared on
-    /// another one, unless this is 1.
+    /// Maximum number of threads that compress, up to 8. 0 means one per processor. One more thread reads the output
+    /// back and compares it, unless this is 1.
     pub threads: usize,
     /// Which executables are compressed. The others stay as they are.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
-    /// Whether no file is written if nothing changes. Otherwise it is a copy.
+    /// Whether no file is written if nothing changes. Otherwise a copy is written.
     pub only_changes: bool,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Debug for CompressOptions<'_> {
 pub struct DecompressOptions<'o> {
     /// Which executables are decompressed. The others stay as they are.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
-    /// Whether no file is written if nothing changes. Otherwise it is a copy.
+    /// Whether no file is written if nothing changes. Otherwise a copy is written.
     pub only_changes: bool,
 }
 
@@ -123,11 +123,11 @@ pub enum CompressionOutcome {
     Compressed,
     /// It was decompressed.
     Decompressed,
-    /// It was compressed already, and stays as it is.
+    /// It was already compressed, and stays as it is.
     AlreadyCompressed,
     /// It is not compressed, and stays as it is.
     NotCompressed,
-    /// Compressed, it would not be smaller. It stays as it is.
+    /// It would not become smaller, and stays as it is.
     WouldGrow,
 }
 
@@ -138,14 +138,14 @@ impl CompressionOutcome {
     }
 }
 
-/// Is told of each chosen executable, in file order, once it is written.
+/// Called for each chosen executable, in file order, once it is written.
 pub type EachExecutable<'e> = &'e mut dyn FnMut(RecompressedExecutable) -> Result<(), Error>;
 
 /// Compresses the executables of a file. Everything else is copied: all other blobs, their order, versions, the fields of a later
 /// version of the format, and what comes before the first blob.
 ///
-/// What is written is read back, unpacked and compared with the old executable, while the rest is still being compressed. Only if
-/// all of it is right, the new file appears.
+/// The output is read back, unpacked and compared with the old executable, while the rest is still being compressed.
+/// The new file appears only if all of it is right.
 ///
 /// ```
 /// use popef_ops::{CompressOptions, Overwrite, Silent, Target, compress};

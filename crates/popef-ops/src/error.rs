@@ -293,7 +293,7 @@ impl Error {
         }
     }
 
-    /// The library's error, which knows the blob and the byte, if it is one.
+    /// The library's error, if this is one. It knows the blob and the byte.
     pub fn library(&self) -> Option<&popef::Error> {
         match &self.0.kind {
             Kind::Library(error) => Some(error),
@@ -364,8 +364,8 @@ impl StdError for Error {
     }
 }
 
-/// An [`Error`] in a report, without the path. It has the keys of the library's [`ErrorInfo`](popef::types::ErrorInfo), and
-/// what to do.
+/// An [`Error`] in a report, without the path. It has the keys of the library's [`ErrorInfo`](popef::types::ErrorInfo),
+/// and advice.
 ///
 /// ```
 /// use popef_ops::{Code, Error};

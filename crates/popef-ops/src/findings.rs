@@ -16,7 +16,7 @@ use crate::output::Target;
 pub struct NewFinding {
     /// The rule that it breaks.
     pub rule: &'static str,
-    /// How bad it is: an error or a warning.
+    /// The severity: an error or a warning.
     pub severity: Severity,
     /// The blob's number in the file, if it is about a blob.
     pub blob: Option<usize>,
@@ -47,7 +47,7 @@ pub(crate) fn refuse(strict: bool, findings: Vec<NewFinding>) -> Result<Vec<NewF
     Err(Error::new(Code::NewFindings, message))
 }
 
-/// Also whether those frameworks load the new file that have a blob in it.
+/// Also checks the new file for the frameworks that have a blob in it.
 fn options(new: &File) -> CheckOptions {
     let mut options = CheckOptions::new();
     let frameworks: HashSet<_> = new.opaques().filter_map(|opaque| Framework::of_blob(&opaque)).collect();
@@ -67,9 +67,9 @@ fn is_bad(finding: &&Finding) -> bool {
     finding.severity != Severity::Note
 }
 
-/// The errors and warnings in a file that was made of others: all errors, because the new file is meant to be whole, and the
-/// warnings that none of the others has. What only a framework refuses counts if it is new; without PopEF files to compare with, that
-/// is not known.
+/// Returns the errors and warnings in a file that was made from others: all errors, because the new file is meant to be
+/// whole, and the warnings that none of the others has. An error for one framework counts only if it is new. It is not
+/// looked for without PopEF files to compare with.
 pub(crate) fn findings_of_parts(parts: &[File], new: &File) -> Vec<NewFinding> {
     let options = if parts.is_empty() { CheckOptions::new() } else { options(new) };
     let key = |finding: &Finding| (finding.rule.id, finding.names.clone());
@@ -81,11 +81,11 @@ pub(crate) fn findings_of_parts(parts: &[File], new: &File) -> Vec<NewFinding> {
     found.map(NewFinding::of).collect()
 }
 
-/// The errors and warnings in `new` that are not in `old`, of which it is a changed copy.
+/// Returns the errors and warnings in `new` that are not in `old`, whose changed copy it is.
 pub(crate) fn new_findings(old: &File, new: &File) -> Vec<NewFinding> {
     let options = options(new);
     let [old, new] = [old, new].map(|file| check([file], &options).findings);
-    // What has only other figures, or stands at another byte, is not new.
+    // A finding that differs only in its figures or its byte is not new.
     let mut known = HashMap::<_, usize>::new();
     for finding in &old {
         let count = known.entry((finding.rule.id, finding.blob)).or_default();

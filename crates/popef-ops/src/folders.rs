@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error};
 
-/// Folders that were made for something new to be in, the outermost first. Dropping this removes those that are empty: all of them
-/// if nothing came of the work.
+/// Folders made for new files, the outermost first. Dropping this removes those that are empty: all of them if the work
+/// failed.
 pub(crate) struct Made(Vec<PathBuf>);
 
 impl Made {

@@ -19,13 +19,13 @@
 //! | keep what is whole of a damaged file | [`recover`] |
 //! | read arrays of numpy and PyTorch | [`formats`] |
 //!
-//! All of them share these:
+//! All of them use these:
 //!
-//! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake. A new file
-//!   allows nobody more than its inputs do.
+//! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake. Only
+//!   users who could open all inputs can open a new file.
 //! - [`PlainFile`] does the same for a file that is not PopEF.
-//! - [`Progress`] is told how far the work is, and can stop it.
-//! - [`Error`] has a stable code and says what to do.
+//! - [`Progress`] follows the work, and can stop it.
+//! - [`Error`] has a stable code and advice.
 //!
 //! This compresses a model, shows how far it is, and stops if the service is asked to:
 //!

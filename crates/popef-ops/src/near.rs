@@ -3,7 +3,7 @@
 use popef::types::escape;
 use strsim::damerau_levenshtein;
 
-/// How many names are offered.
+/// Maximum number of suggested names.
 const MOST: usize = 3;
 /// Longer names, in bytes, are not compared: that takes time by the product of the lengths.
 const LONGEST: usize = 256;
@@ -48,7 +48,7 @@ pub(crate) fn quoted(name: &(impl ToString + ?Sized)) -> String {
     format!("\"{}\"", escape(&name.to_string()))
 }
 
-/// How far a name is from what was typed, in small letters; none if it is another name.
+/// The distance of a name from the typed one, in lower case. `None` if they are not similar.
 fn distance(small: &str, known: &str) -> Option<usize> {
     if known.len() > LONGEST {
         return None;

@@ -1,4 +1,4 @@
-//! Compares an executable with what was written of it, while the rest is still being written.
+//! Compares an executable with its written form, while the rest is still being written.
 
 use std::fs;
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
@@ -18,7 +18,7 @@ use crate::work::{PIECE, fill, len_of};
 
 /// An executable that is being written, and can be read meanwhile.
 pub(crate) trait Growing: Write {
-    /// Where the data is that lies in the file already.
+    /// Where the data is that the file already has.
     fn flushed(&mut self) -> Result<Range<u64>, popef::Error>;
 }
 
@@ -57,10 +57,10 @@ pub(crate) fn write_unpacked(
     }
 }
 
-/// After so many bytes, the thread that reads back is told what has arrived.
+/// The number of bytes after which the thread that reads back learns what has arrived.
 const TELL_EVERY: u64 = 1 << 20;
 
-/// How much of an executable's data lies in the file.
+/// How much of an executable's data the file has.
 #[derive(Default)]
 pub(crate) struct Arrived {
     state: Mutex<State>,
@@ -105,7 +105,7 @@ impl Arrived {
 struct Tail<'a> {
     file: fs::File,
     at: u64,
-    /// How much of it is on disk.
+    /// The number of bytes on disk.
     on_disk: u64,
     arrived: &'a Arrived,
 }
@@ -136,7 +136,7 @@ impl Tail<'_> {
     }
 }
 
-/// The comparison of an executable with what is written of it. On a thread of its own if there is much to compare.
+/// The comparison of an executable with its written form. It has its own thread if there is much to compare.
 pub(crate) struct ReadBack<'s, 'a> {
     compare: Compare<'a>,
     thread: Option<ScopedJoinHandle<'s, Result<bool, Error>>>,
@@ -182,7 +182,7 @@ impl<'s, 'a: 's> ReadBack<'s, 'a> {
         ReadBack { compare, thread }
     }
 
-    /// Compares the rest, and fails if anything differs. All of the data lies in the file, up to `end`.
+    /// Compares the rest, and fails if anything differs. The file has all of the data, up to `end`.
     pub(crate) fn finish(mut self, end: u64) -> Result<(), Error> {
         self.compare.arrived.tell(end);
         self.compare.arrived.end(Ended::Whole);
@@ -194,7 +194,7 @@ impl<'s, 'a: 's> ReadBack<'s, 'a> {
     }
 }
 
-/// Without [`finish`](ReadBack::finish), nothing more is compared.
+/// Without [`finish`](ReadBack::finish), the comparison ends here.
 impl Drop for ReadBack<'_, '_> {
     fn drop(&mut self) {
         self.compare.arrived.end(Ended::GivenUp);
@@ -208,7 +208,7 @@ fn ended() -> Error {
     Error::new(Code::NotVerified, "the thread that reads back ended early")
 }
 
-/// A progress of which so much is told in the end, whatever happens on the way.
+/// A progress that reports a fixed total in the end, whatever happens on the way.
 pub(crate) struct Counted<'p> {
     progress: &'p dyn Progress,
     left: AtomicU64,
@@ -225,7 +225,7 @@ impl<'p> Counted<'p> {
         Counted::new(progress, total)
     }
 
-    /// Tells what was not told yet.
+    /// Reports the bytes that were not reported yet.
     pub(crate) fn tell_rest(&self) -> Result<(), Error> {
         self.progress.add(self.left.swap(0, Relaxed))
     }

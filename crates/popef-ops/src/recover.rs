@@ -37,13 +37,13 @@ impl fmt::Debug for RecoverOptions<'_> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Recovered {
-    /// How many blobs were kept.
+    /// The number of blobs kept.
     pub kept_blobs: u64,
-    /// How many bytes were kept, also of what comes before the first blob.
+    /// The number of bytes kept, including those before the first blob.
     pub kept_bytes: u64,
-    /// How many whole blobs were left out, because they were not chosen.
+    /// The number of whole blobs left out, because they were not chosen.
     pub left_out_blobs: u64,
-    /// How many bytes were lost.
+    /// The number of bytes lost.
     pub lost_bytes: u64,
     /// The first damage. `None` if the file is whole.
     pub damage: Option<Damage>,
@@ -56,9 +56,9 @@ pub struct Recovered {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Lost {
-    /// The first of them.
+    /// The first lost byte.
     pub start: u64,
-    /// How many there are.
+    /// The number of lost bytes.
     pub bytes: u64,
     /// Whether they are all up to the end of the file, which were not searched for blobs. Otherwise they are one blob.
     pub is_rest: bool,
@@ -83,12 +83,14 @@ pub struct Damage {
 
 /// Writes what is whole of a damaged file: every whole blob that can be found, and what comes before the first blob.
 ///
-/// The file must have been opened with [`OpenOptions::damaged`](popef::OpenOptions::damaged). Behind a blob whose info is damaged,
-/// the next one begins where the header says, if a blob is there: see [`File::past_damage`]. Blobs are not searched for anywhere
-/// else: what looks like a blob may be a part of a tensor. The data of blobs is copied as it is, and not checked.
+/// The file must have been opened with [`OpenOptions::damaged`](popef::OpenOptions::damaged). After a blob whose info
+/// is damaged, the next one begins where the header says, if a blob is there: see [`File::past_damage`]. Blobs are not
+/// searched for anywhere else: bytes that look like a blob may be a part of a tensor. The data of blobs is copied
+/// unchanged and unchecked.
 ///
 /// A whole file is copied, and the report has no damage. Fails with [`Code::NothingWhole`] if no blob is whole, with
-/// [`Code::NothingChosen`] if none of the whole ones is chosen, and with the library's error if the file is not damaged but cannot be read, for example because a limit is too low.
+/// [`Code::NothingChosen`] if no whole blob is chosen, and with the library's error if the file is not damaged but
+/// cannot be read, for example because a limit is too low.
 ///
 /// ```
 /// use popef_ops::recover::{RecoverOptions, recover};

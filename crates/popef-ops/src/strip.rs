@@ -20,9 +20,9 @@ use crate::verify::has_same_head;
 pub struct StripOptions<'o> {
     /// Which blobs are dropped. All others stay.
     pub drop: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
-    /// Whether what comes before the first blob is dropped, such as a pickle.
+    /// Whether to drop the bytes before the first blob, such as a pickle.
     pub drop_prefix: bool,
-    /// Whether no file is written if nothing is dropped. Otherwise it is a copy.
+    /// Whether no file is written if nothing is dropped. Otherwise a copy is written.
     pub only_changes: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct Stripped {
     pub dropped_prefix: u64,
     /// What no longer works in what is left, of the first thousand executables by name.
     pub broken: Vec<Broken>,
-    /// Of how many executables something no longer works.
+    /// The number of executables that no longer work completely.
     pub broken_count: u64,
 }
 
@@ -75,16 +75,16 @@ pub struct Broken {
     pub without_executable: bool,
     /// Whether it stays, but all its metadata is dropped.
     pub without_metadata: bool,
-    /// How many inputs had data that is dropped, so that whoever runs the model must provide it.
+    /// The number of inputs whose data is dropped, so that the model's user must provide it.
     pub inputs_without_data: u64,
     /// The names of the first ten of these inputs.
     pub inputs: Vec<Name>,
 }
 
 impl Broken {
-    /// So many names of inputs are kept.
+    /// Maximum number of input names that are kept.
     const MOST_NAMED: usize = 10;
-    /// So many executables are kept.
+    /// Maximum number of executables that are kept.
     const MOST: usize = 1000;
 }
 
@@ -193,13 +193,14 @@ struct Fate {
 }
 
 impl Fate {
-    /// Whether there were some and none is left.
+    /// Whether all of them were dropped, and there was at least one.
     fn is_gone(self) -> bool {
         self.dropped && !self.stays
     }
 }
 
-/// Of how many executables something no longer works, and of the first ones what, in the order of their names.
+/// Returns the number of executables that no longer work completely, and what no longer works for the first ones, by
+/// name.
 fn broken<'f>(file: &'f File, options: &StripOptions<'f>) -> Result<(u64, Vec<Broken>), Error> {
     let gone = Gone::of(file, options);
     let (mut count, mut found) = (0u64, BTreeMap::new());

@@ -1,4 +1,4 @@
-//! Executables by their own bytes, however each of them is compressed.
+//! Executables, compared by their own bytes, whatever their compression.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{PIECE, Scratch, fill, len_of};
 
-/// The first difference of two executables after unpacking. `None` if there is none.
+/// The first difference of two executables after unpacking. `None` if they are the same.
 pub(super) fn unpacked(
     a: ExecutableBlob<'_>,
     b: ExecutableBlob<'_>,

@@ -125,7 +125,7 @@ impl Keyed for Anchor {
     }
 }
 
-/// The items in the order of their keys. Those of the same key stay in their order.
+/// The items in the order of their keys. Items with the same key stay in their order.
 pub(crate) fn sorted<T: Keyed>(items: &[T]) -> Vec<&T> {
     let mut sorted: Vec<&T> = items.iter().collect();
     sorted.sort_by(|one, other| one.key().cmp(&other.key()));

@@ -15,7 +15,7 @@ pub(super) struct Pair {
     b: u32,
 }
 
-/// No blob. No file has so many.
+/// Stands for no blob. Files never have this many.
 const NONE: u32 = u32::MAX;
 
 impl Pair {
@@ -53,10 +53,10 @@ fn index(number: u32) -> Option<usize> {
     usize::try_from(number).ok().filter(|_| number != NONE)
 }
 
-/// By what blobs find each other: type, name, and what else distinguishes blobs of one name.
+/// The key that pairs blobs: type, name, and what else distinguishes blobs of one name.
 pub(crate) type Key<'f> = (BlobType, Text<'f>, Text<'f>);
 
-/// The key of a blob. Metadata has the name of its executable, and unknown types have none.
+/// The key of a blob. Metadata has the name of its executable, and unknown types have an empty name.
 pub(crate) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
     let (name, more) = match blob.content() {
         Content::Opaque(opaque) => (opaque.name(), opaque.executable()),
@@ -66,7 +66,7 @@ pub(crate) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
     (blob.blob_type(), name, more)
 }
 
-/// The numbers of all blobs in the order of their keys. Those with the same key are in the order of the file.
+/// The numbers of all blobs in the order of their keys. Blobs with the same key are in file order.
 ///
 /// The keys are read anew for each comparison: kept, they would take much more memory than the numbers.
 pub(crate) fn canonical_order(file: &File) -> Vec<u32> {
@@ -78,9 +78,9 @@ pub(crate) fn canonical_order(file: &File) -> Vec<u32> {
 
 /// Pairs the blobs that are chosen, by their keys. Several with the same key are paired in their order.
 ///
-/// What then is left is paired if there is no doubt: the only executable with the only executable, the same with metadata, and
-/// the only opaque blobs of a name. Compilers put hashes into the names of executables, so two builds of one model often have
-/// no names in common.
+/// The remaining blobs are paired if there is no doubt: the only executable with the only executable, the same with
+/// metadata, and the only opaque blobs of a name. Compilers put hashes into the names of executables, so two builds of
+/// one model often have no names in common.
 ///
 /// The pairs are in the order of the first file; what only the second has comes last.
 pub(super) fn pairs(a: &File, b: &File, chosen: &dyn Fn(&Blob<'_>) -> bool) -> Vec<Pair> {

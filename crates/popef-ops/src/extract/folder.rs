@@ -21,7 +21,7 @@ pub(super) struct Folder {
     path: PathBuf,
     /// Whether a folder that is not empty is at the path.
     replaces: bool,
-    /// Who may read the folder that is at the path, and so the new one.
+    /// The permissions of the folder at the path, which the new one gets.
     permissions: Option<fs::Permissions>,
 }
 
@@ -43,7 +43,7 @@ impl Folder {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".popef-extract-");
         let permissions = fs::metadata(path).ok().map(|found| found.permissions()).filter(|_| cfg!(unix));
-        // As a folder that is made in the usual way. Without this, only its owner could read it, also at the end.
+        // Gives the permissions of an ordinary new folder. Without this, only its owner could read it, also at the end.
         #[cfg(unix)]
         if permissions.is_none() {
             builder.permissions(most.folder_permissions());
@@ -125,7 +125,7 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     if entries.next().is_none() {
         return Ok(false);
     }
-    // Also if nothing may be replaced: to allow it would not help then.
+    // This comes before `overwrite`, because allowing it would not help.
     check_extracted(path)?;
     match overwrite {
         Overwrite::Never => refuse(Code::FileExists, "the folder is not empty"),

@@ -81,9 +81,9 @@ impl fmt::Debug for ExtractOptions<'_> {
 /// becomes a path, and nothing is written through a link. With [`Overwrite::Never`](crate::Overwrite::Never), the folder must not
 /// exist, or be empty. Otherwise one that was extracted is replaced, if nothing else is in it.
 ///
-/// What is extracted of a file allows nobody more than the file does, as [`Output`](crate::Output) has it.
+/// Only users who could open a file can open its extracted files, as for [`Output`](crate::Output).
 ///
-/// `each` is told of each blob in order while the work goes on.
+/// `each` is called for each blob in order, during the work.
 ///
 /// ```
 /// use popef_ops::extract::{ExtractOptions, extract};
@@ -110,7 +110,7 @@ pub fn extract(
     progress: &dyn Progress,
     each: &mut dyn FnMut(ExtractedBlob) -> Result<(), Error>,
 ) -> Result<Extracted, Error> {
-    // Of several files, each has a folder of its own, and the one around them has only names.
+    // With several files, each has a folder of its own, and the outer one has only names.
     let folder = Folder::of(target, if let [file] = files { Most::of([file]) } else { Most::USUAL })?;
     let mut names = Names::default();
     let mut extracted = Extracted { files: Vec::new() };

@@ -14,11 +14,11 @@ const LONGEST_KEY: usize = 4096;
 
 /// Gives each of a few things a file name of its own.
 ///
-/// A file name has nothing that a file system refuses, and nothing invisible, so that it cannot lead out of its folder, and misleads
-/// nobody. Names that differ only in upper and lower case, or in the normalisation of Unicode, get a number.
+/// A file name has only visible characters that every file system accepts, so that it cannot lead out of its folder or
+/// mislead users. Names that differ only in upper and lower case, or in the normalisation of Unicode, get a number.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// How many names were made of each.
+    /// The number of names made from each.
     taken: HashMap<String, u64>,
 }
 
@@ -44,7 +44,7 @@ impl Names {
 /// A name that a blob is to have among others, before it is known whether it needs a number.
 #[derive(Clone, Debug)]
 pub(super) struct Wish<'n> {
-    /// Where no two names may be the same: a folder, or an archive.
+    /// Where all names must differ: a folder, or an archive.
     pub(super) place: &'static str,
     pub(super) name: Cow<'n, str>,
     pub(super) same: Same,
@@ -53,11 +53,12 @@ pub(super) struct Wish<'n> {
 /// Which names are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Same {
-    /// Only those of the same characters.
+    /// Only names with the same characters.
     Exactly,
-    /// Also those that differ only in upper and lower case, or in the normalisation of Unicode.
+    /// Names that differ only in upper and lower case, or in the normalisation of Unicode, are the same too.
     Folded,
-    /// Also those with and without `.npy`: NumPy finds an array by its key and by its entry, which is the key and `.npy`.
+    /// Names with and without `.npy` are the same too: NumPy finds an array by its key and by its entry, which is the
+    /// key and `.npy`.
     Keys,
 }
 
@@ -75,8 +76,8 @@ impl Wish<'_> {
 
 /// The numbers of the names that would be the same as another.
 ///
-/// Only hashes of names are looked at, 8 bytes per name, and only numbers are kept, so that a file may have millions of blobs. If
-/// two names have one hash, which chance alone brings about, one of them gets a number that it does not need.
+/// Only hashes of names are examined, 8 bytes per name, and only numbers are kept, so that a file may have millions of
+/// blobs. If two names happen to have the same hash, one of them gets a number that it does not need.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(
     /// Blobs and their numbers, in order.
@@ -237,7 +238,7 @@ mod tests {
         }
         assert_eq!(safe(b"caf\xe9"), "caf_");
         assert_eq!(safe(&[b'a'; 5000]).len(), LONGEST);
-        // The limit is one of bytes, and no letter is cut.
+        // The limit counts bytes, and characters are never cut.
         for start in ["", "a", "aa", "aaa"] {
             let name = safe(format!("{start}{}", "日🦀".repeat(100)).as_bytes());
             assert!((LONGEST - 3..=LONGEST).contains(&name.len()) && !name.contains('_'), "{name}");
@@ -270,7 +271,7 @@ mod tests {
         assert_eq!(made(&["weights"; 100_000], Same::Folded).last().map(String::as_str), Some("weights~100000"));
     }
 
-    /// The names that blobs of these names get.
+    /// The names that blobs with these names get.
     fn made(names: &[&str], same: Same) -> Vec<String> {
         let wish = |name: &str| Wish { place: "tensors", name: name.to_owned().into(), same };
         let numbers = Numbers::of(names.len(), || names.iter().enumerate().map(|(blob, name)| (blob, wish(name))));

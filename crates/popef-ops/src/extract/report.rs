@@ -63,10 +63,10 @@ pub struct ExtractedBlob {
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name. That of metadata is its executable's.
+    /// Its name. Metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
-    /// The file with its data, relative to the file's folder. None if only index.json has it.
+    /// The file with its data, relative to the file's folder. `None` if only index.json has it.
     pub path: Option<String>,
     /// The name of the array in a file with several.
     #[serde(skip_serializing_if = "Option::is_none")]

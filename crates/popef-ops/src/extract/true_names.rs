@@ -16,8 +16,8 @@ pub(crate) struct ExtractedNames {
 }
 
 impl ExtractedNames {
-    /// The name of the tensor or feed that was extracted to an `.npy` file. None if it is the name of the file, or if nothing says what
-    /// the file is.
+    /// The name of the tensor or feed that was extracted to an `.npy` file. `None` if it is the name of the file, or if
+    /// it is unknown.
     pub(crate) fn name_of(&mut self, npy: &Path) -> Result<Option<Text<'static>>, Error> {
         let folder = npy.parent().and_then(|folder| Some((folder.file_name()?.to_str()?, around(folder))));
         let Some(((within, root), file)) = folder.zip(npy.file_name().and_then(|name| name.to_str())) else {
@@ -36,7 +36,7 @@ fn around(folder: &Path) -> PathBuf {
     folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The names that a folder's index has, if there is one, for files that are called otherwise. It may be another program's.
+/// The names that a folder's index has for files with other names. The index may be missing, or be another program's.
 fn names_of(folder: &Path) -> Result<HashMap<String, Text<'static>>, Error> {
     let mut names = HashMap::new();
     if !folder.join(INDEX).is_file() {

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::listed::name_of;
 use crate::work::in_order;
 
-/// Is told of each blob that was taken out.
+/// Called for each extracted blob.
 pub(super) type Each<'e> = &'e mut dyn FnMut(ExtractedBlob) -> Result<(), Error>;
 
-/// A blob that is written: its line of the index, and what is reported of it.
+/// A written blob: its line of the index, and its report.
 struct Done {
     line: Vec<u8>,
     row: ExtractedBlob,
@@ -58,7 +58,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// How many bytes were written for a blob.
+/// The number of bytes written for a blob.
 struct Sizes {
     /// In its file, or for its data in an archive.
     main: u64,

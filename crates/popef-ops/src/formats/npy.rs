@@ -1,4 +1,4 @@
-//! The header of `.npy` files: a magic, a version, and the literal of a Python dict, of which only what numpy writes for plain
+//! The header of `.npy` files: a magic, a version, and the literal of a Python dict. Only what numpy writes for plain
 //! types is read.
 
 use std::io::Read;

@@ -15,16 +15,17 @@ pub(super) struct Layout {
     pub(super) fortran: bool,
 }
 
-/// The most bytes of an array whose dimensions are put into order. They are held in memory twice.
+/// Maximum number of bytes of an array whose dimensions are reordered. They are held in memory twice.
 const MOST: u64 = 16 << 20;
 
 impl Layout {
-    /// Whether the bytes of such an array are as PopEF has them.
+    /// Whether the bytes of an array with this layout are in PopEF's layout.
     pub(super) fn is_plain(self, info: &TensorInfo) -> bool {
         !self.big_endian && !self.is_transposed(info)
     }
 
-    /// Whether the elements of such an array are in another order. With less than two dimensions, both orders are one.
+    /// Whether the elements of an array with this layout are in another order. With fewer than two dimensions, both
+    /// orders are the same.
     fn is_transposed(self, info: &TensorInfo) -> bool {
         let is_empty = info.shape.contains(&0);
         self.fortran && !is_empty && info.shape.iter().filter(|extent| **extent > 1).count() > 1

@@ -19,7 +19,7 @@ struct Looked {
     path: PathBuf,
     len: u64,
     modified: Option<SystemTime>,
-    /// The file, while anybody has it open.
+    /// The file, while it is open anywhere.
     open: Mutex<Weak<LocalFile>>,
 }
 
@@ -77,7 +77,7 @@ impl Place {
         Place { source, offset: 0, len }
     }
 
-    /// A part of these bytes. `None` if they are fewer.
+    /// A part of these bytes. `None` if it extends past their end.
     pub(crate) fn part(&self, offset: u64, len: u64) -> Option<Place> {
         let end = offset.checked_add(len)?;
         let offset = self.offset.checked_add(offset)?;

@@ -60,7 +60,7 @@ pub(super) fn of_npy(name: &str) -> Option<DataType> {
 /// The type of that name in `.safetensors` files.
 pub(super) fn of_safetensors(name: Dtype) -> Option<DataType> {
     match name {
-        // Other programs write these. They are the 8-bit floats of PopEF, value by value.
+        // Other programs write these types. They equal the 8-bit floats of PopEF, value by value.
         Dtype::F8_E4M3FNUZ => Some(DataType::F8143),
         Dtype::F8_E5M2FNUZ => Some(DataType::F8152),
         _ => named(&name, to_safetensors),

@@ -1,4 +1,4 @@
-//! Writes zip archives whose entries are stored, as `numpy.savez` does. Of an entry, nothing stays in memory.
+//! Writes zip archives whose entries are stored, as `numpy.savez` does. Entries do not stay in memory.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -30,7 +30,7 @@ const MODE: u32 = 0o100_644 << 16;
 /// Entries up to this length are held in memory, so that their checksum is known when they begin.
 const SMALL: u64 = 128 << 10;
 
-/// A number that stands for one with 64 bits, which is elsewhere.
+/// Stands for a number of 64 bits, which is stored elsewhere.
 const ELSEWHERE: u32 = u32::MAX;
 
 fn short(number: u64) -> u32 {
@@ -97,7 +97,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 }
 
-/// What stands before an entry.
+/// The header before an entry.
 fn local_header(name: &str, crc: u32, size: u64) -> Vec<u8> {
     let is_large = short(size) == ELSEWHERE;
     let mut header = LOCAL.to_le_bytes().to_vec();

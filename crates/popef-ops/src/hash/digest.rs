@@ -96,7 +96,7 @@ pub struct Digests {
 }
 
 impl Digests {
-    /// Whether there is none.
+    /// Whether no digest was computed.
     pub fn is_empty(&self) -> bool {
         self.sha256.is_none() && self.blake3.is_none()
     }
@@ -163,7 +163,8 @@ impl Hasher {
         }
     }
 
-    /// The digests of the bytes followed by a digest of other bytes, for each algorithm by itself. None where there is none.
+    /// The digests of the bytes followed by a digest of other bytes, for each algorithm by itself. `None` for an
+    /// algorithm without one of them.
     pub(super) fn finish_with(self, digests: Digests) -> Digests {
         let sha256 = self.sha256.zip(digests.sha256).map(|(sha256, digest)| sha256.chain_update(digest.0));
         let blake3 = self.blake3.zip(digests.blake3).map(|(mut blake3, digest)| {

@@ -17,7 +17,7 @@ use crate::listed::name_of;
 use crate::name::Name;
 use crate::progress::Progress;
 
-/// How a file is compared with its entry in a manifest.
+/// How to compare a file with its entry in a manifest.
 #[derive(Clone, Copy, Default)]
 pub struct VerifyOptions<'o> {
     /// Whether only the digests of the content are compared. Otherwise all are that the entry has.
@@ -42,15 +42,15 @@ impl fmt::Debug for VerifyOptions<'_> {
     }
 }
 
-/// How a file compares with its entry in a manifest. What is `None` was not compared.
+/// The result of comparing a file with its entry in a manifest. A `None` was not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Verification {
     /// Whether everything that was compared is the same.
     pub ok: bool,
-    /// Whether all bytes of the file are the same. It is known by the digest of the whole file, or by those of the headers and of
-    /// the data of all blobs.
+    /// Whether all bytes of the file are the same. The digest of the whole file shows it, or those of the headers and
+    /// of the data of all blobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
     /// Whether the file means the same.
@@ -112,12 +112,13 @@ pub enum BlobVerdict {
 
 /// Compares a file with its entry in a manifest, by all digests that the entry has, or only by those of the content.
 ///
-/// If the entry has a digest of the whole file and that is right, nothing else is computed. Otherwise `each` is told the
-/// blobs that differ or are new, in the order of the file, and then those that are missing. Blobs are found by type, name and
-/// executable, and several of the same in their order. Fails if the entry has no digests of the kind that is asked for.
+/// If the entry has a digest of the whole file and that is right, nothing else is computed. Otherwise `each` is called
+/// with the blobs that differ or are new, in file order, and then with those that are missing. Blobs are found by type,
+/// name and executable, and several with the same key in their order. Fails if the entry has no digests of the
+/// requested kind.
 ///
-/// The blobs of the entry are read while those of the file are hashed, and none of them is kept. Only if their order is another
-/// one, 32 bytes of each are.
+/// The blobs of the entry are read while those of the file are hashed, and are not kept. If their order differs, 32
+/// bytes of each are kept.
 ///
 /// ```
 /// use popef_ops::Silent;
@@ -189,7 +190,7 @@ pub fn verify(
         found.whole = found.whole.or_else(|| {
             let headers = same(&entry.headers, &hashed.headers, wanted.headers)?;
             let is_same = headers && found.prefix != Some(false) && found.wrong() == 0;
-            // Only if each blob has a digest of its data, nothing else can differ.
+            // All bytes are covered only if each blob has a digest of its data.
             (!is_same || same_data == hashed.blobs).then_some(is_same)
         });
     } else {
@@ -211,7 +212,7 @@ impl Verification {
         *count = count.saturating_add(1);
     }
 
-    /// How many blobs are not as they should be.
+    /// The number of blobs that differ, are missing or are new.
     pub fn wrong(&self) -> u64 {
         [self.changed, self.missing, self.added].into_iter().fold(0, u64::saturating_add)
     }
@@ -241,7 +242,7 @@ fn wanted(entry: &ManifestEntry, options: &VerifyOptions<'_>) -> HashOptions<'st
     }
 }
 
-/// Whether what comes before the first blob is the same, if the manifest says so.
+/// Whether the bytes before the first blob are the same, if the manifest says so.
 fn same_prefix(entry: &ManifestEntry, found: Option<&PrefixHash>) -> Option<bool> {
     let has_parts = entry.blobs > 0 || !entry.headers.is_empty();
     (has_parts || entry.prefix.is_some()).then(|| match (&entry.prefix, found) {
@@ -264,26 +265,26 @@ struct Blobs<'m> {
     complete: bool,
 }
 
-/// How a blob of the file compares with that of the entry.
+/// The result of comparing a blob of the file with the entry's.
 enum Judged {
     Wrong(Box<WrongBlob>),
-    /// Nothing is wrong with it, as far as it was compared.
+    /// It is right, as far as it was compared.
     Right {
         /// Whether its data was compared.
         same_data: bool,
     },
 }
 
-/// How the blob of an entry is found that one of the file is compared with.
+/// How to find the entry's blob for a blob of the file.
 enum FoundBy {
-    /// There are none.
+    /// The entry has no blobs.
     Nothing,
     /// It is always the next one.
     Order,
     Index(Vec<Indexed>),
 }
 
-/// A blob of an entry, by the digest of its key. They are ordered by these, and those with the same by their places.
+/// A blob of an entry, by the digest of its key. They are ordered by the digest, and then by their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Indexed {
     key: u128,

@@ -16,7 +16,7 @@ pub(super) enum Piece {
     /// Some of bytes that other pieces or files share.
     Bytes(Arc<Vec<u8>>, Range<usize>),
     Place(Place),
-    /// Bytes that nobody looks at.
+    /// Bytes that are not read.
     Zeros(u64),
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Composed {
 }
 
 impl Composed {
-    /// Adds a piece at the end. None if the file would be too long for any system.
+    /// Adds a piece at the end. `None` if the file would be too long for any system.
     pub(super) fn push(&mut self, piece: Piece) -> Option<()> {
         let start = self.size;
         self.size = start.checked_add(piece.len()).filter(|size| i64::try_from(*size).is_ok())?;

@@ -14,7 +14,7 @@ use crate::formats::is_float8;
 /// The input anchors of the packed metadata that are 8-bit floats. Others are not kept.
 #[derive(Debug, Default)]
 pub(super) struct Float8s {
-    /// None if anchors of one name differ.
+    /// `None` if anchors of one name differ.
     anchors: HashMap<Text<'static>, Option<TensorInfo>>,
 }
 

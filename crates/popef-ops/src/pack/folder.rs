@@ -104,7 +104,7 @@ impl<'f> Folder<'f> {
         let (array, is_same) = self.array(stored)?;
         part.note(is_same);
         let old = array_of(&part.kind).unwrap_or_default();
-        // An array of bytes stands for 8-bit floats.
+        // An array of bytes may stand for 8-bit floats.
         let new = array.as_type(old.data_type).unwrap_or_else(|| array.info.clone());
         if new != old {
             part.note(false);
@@ -197,12 +197,12 @@ fn arrays_and_files(entry: &Entry) -> impl Iterator<Item = (&str, Option<&str>)>
     data.into_iter().chain(entry.surplus.as_deref().map(|file| (file, None)))
 }
 
-/// Makes an error of an index that is damaged or lies.
+/// Makes an error about a damaged or wrong index.
 fn bad_index(folder: &Path, message: &str) -> Error {
     Error::new(Code::BadIndex, message).in_file(folder.join(INDEX))
 }
 
-/// The path of a file that the index of a folder names. It must be in the folder, and no link may lead there.
+/// The path of a file that the index of a folder names. It must be in the folder, and must not contain links.
 pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     let outside = || bad_index(folder, &format!("{name:?} is no path of a file in the folder"));
     let is_odd = |character: char| character.is_control() || matches!(character, '\\' | ':');

@@ -19,10 +19,10 @@ pub(super) struct LeftOut {
     pub(super) count: u64,
 }
 
-/// As many are listed.
+/// Maximum number of files that are listed.
 const MOST: usize = 1000;
 
-/// What an index names. Of each name, only a hash is kept.
+/// The names in an index. Only a hash of each name is kept.
 struct Named {
     hasher: RandomState,
     hashes: Vec<u64>,

@@ -23,16 +23,16 @@ use crate::near::quoted;
 /// The names that executables and opaque blobs get from others, and the types that arrays of bytes get.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// That of the only executable without a name.
+    /// The name that the only executable without one gets.
     unnamed: Option<Text<'static>>,
-    /// That of the only executable.
+    /// The name of the only executable, which opaque blobs get.
     only: Option<Text<'static>>,
     /// Whether there are executables or metadata.
     has_models: bool,
     float8s: Float8s,
 }
 
-/// How many there are, and the first.
+/// The number of items, and the first one.
 #[derive(Default)]
 struct Single {
     count: usize,

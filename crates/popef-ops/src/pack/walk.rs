@@ -1,4 +1,4 @@
-//! Goes through all blobs of the inputs, one after the other. Nothing of a blob is kept, so this is done several times.
+//! Visits all blobs of the inputs, one after the other. Blobs are not kept, so this is done several times.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use crate::extract::{ExtractedNames, INDEX, Index, Kind};
 use crate::formats::{Array, ArrayFile, NamedArrays, Place, Source};
 use crate::rights::Most;
 
-/// The inputs, and the file that none of them may be.
+/// The inputs, and the file that must not be among them.
 pub(super) struct Walk<'i> {
     inputs: &'i [PackInput],
-    /// What the folders among the inputs say of themselves, in their order.
+    /// The indexes of the folders among the inputs, in their order.
     folders: Vec<(&'i Path, Index)>,
     forbidden: Option<(PathBuf, FileId)>,
 }
@@ -62,7 +62,7 @@ impl<'i> Walk<'i> {
         Ok(most)
     }
 
-    /// What is in the folders, but is not packed.
+    /// Returns the files in the folders that are not packed.
     pub(super) fn left_out(&self) -> Result<LeftOut, Error> {
         let mut left_out = LeftOut::default();
         if !self.folders.is_empty() {
@@ -190,7 +190,7 @@ fn feed(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
     runs(array, &path.to_string_lossy()).map_err(|error| error.in_file(path))
 }
 
-/// Where an array is from that is in no file, for errors.
+/// The origin of an array in memory, for errors.
 const MEMORY: &str = "memory";
 
 /// A tensor of an array.

@@ -27,7 +27,7 @@ pub(super) struct Arrays {
     files: Files,
     /// The files that have several arrays.
     several: Mutex<HashMap<u32, ArrayFile>>,
-    /// Those that are in no file.
+    /// The arrays that are not in a file.
     memory: Vec<Array>,
     arrays: Vec<Located>,
     /// By the number of the array: names of blobs that are not those of the arrays in their files.
@@ -42,7 +42,7 @@ pub(super) struct Arrays {
     hasher: RandomState,
 }
 
-/// An array: the number of its file, and its number there. Those in memory have the file [`MEMORY`].
+/// An array: the number of its file, and its number there. An array in memory has the file [`MEMORY`].
 struct Located {
     file: u32,
     index: u32,
@@ -119,7 +119,7 @@ impl Arrays {
         (0..self.files.len()).map(|file| self.files.path(file))
     }
 
-    /// Where an array is from, in a report.
+    /// Where an array comes from, in a report.
     pub(super) fn described(&self, number: usize, bytes: u64) -> impl Serialize + use<> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]

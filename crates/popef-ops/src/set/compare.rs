@@ -15,7 +15,7 @@ use super::path::{List, Path};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldChange {
-    /// Where it is: `anchors[NAME].repeats`, with the old name of the anchor.
+    /// The path of the field: `anchors[NAME].repeats`, with the old name of the anchor.
     pub field: String,
     /// The value before, as in the JSON of metadata.
     pub old: Value,
@@ -75,7 +75,7 @@ fn list<T: Element + PartialEq>(
     }
 }
 
-/// How many elements have a name: of all anchors, of the inputs, and of the outputs.
+/// The number of elements with a name: among all anchors, the inputs, and the outputs.
 struct Names {
     list: List,
     counts: HashMap<Text<'static>, [usize; 3]>,
@@ -115,7 +115,7 @@ fn values(path: &str, old: &Value, new: &Value, changes: &mut Vec<FieldChange>) 
         _ if old == new => {}
         (Value::Object(before), Value::Object(after)) => {
             let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
-            // It follows from the others.
+            // The size follows from the other fields.
             for key in keys.filter(|key| *key != "sizeInBytes") {
                 let of = |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
                 let path = format!("{path}{key}");

@@ -34,27 +34,28 @@ use path::Path;
 /// Changes to a file. Names are those of the file as it is, before anything is renamed.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// The executable whose metadata is changed. It may be left out if the file has only one metadata.
+    /// The executable whose metadata is changed. Not needed if the file has only one metadata.
     pub model: Option<Text<'static>>,
     /// Changes to fields of metadata, in order.
     pub fields: Vec<Change>,
     /// Blobs that get another name.
     pub renames: Vec<Rename>,
-    /// Leave what refers to a renamed blob as it is: anchors, and the names of executables in metadata and opaque blobs.
+    /// Keeps references to a renamed blob as they are: anchors, and the names of executables in metadata and opaque
+    /// blobs.
     pub keep_references: bool,
     /// New data for tensors and feeds of the same name. It must have their type and shape; for a feed, the number of
-    /// tensors comes first. A surplus of bytes behind the old data stays.
+    /// tensors comes first. Surplus bytes after the old data stay.
     pub weights: Vec<Weights>,
-    /// Adds tensors for which only an input anchor is there, behind all other blobs.
+    /// Adds tensors for input anchors without data, after all other blobs.
     pub add_missing: bool,
     /// The version that all chosen blobs get.
     pub version: Option<Text<'static>>,
-    /// Drops the bytes behind the end of chosen tensors and feeds, and behind metadata.
+    /// Drops the surplus bytes of chosen tensors and feeds, and the data of metadata.
     pub drop_surplus: bool,
 }
 
 impl Changes {
-    /// Whether no change is asked for.
+    /// Whether no change is requested.
     pub fn is_empty(&self) -> bool {
         let Changes { fields, renames, weights, version, drop_surplus, .. } = self;
         fields.is_empty() && renames.is_empty() && weights.is_empty() && version.is_none() && !drop_surplus
@@ -88,8 +89,8 @@ pub enum Change {
 
 /// A place in metadata: `numIpus`, `engineOptions[NAME]`, `anchors[NAME].tensorInfo.shape`.
 ///
-/// A name with brackets that do not match stands in quotes, as a string in JSON does. `inputs[NAME]` and `outputs[NAME]`
-/// are the anchors of that direction, `programsMap[INDEX]` is the name of a program.
+/// A name with brackets that do not match is written in quotes, as a string in JSON is. `inputs[NAME]` and
+/// `outputs[NAME]` are the anchors of that direction, `programsMap[INDEX]` is the name of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Path);
 
@@ -143,8 +144,9 @@ pub struct Rename {
 }
 
 impl Rename {
-    /// Reads an old name and a new one with `=` between them. If there is more than one `=`, the old name ends at one
-    /// where it is a name in the file. An old name with odd letters can also be given as it is shown, with these written out.
+    /// Reads an old name and a new one with `=` between them. If there is more than one `=`, the split is at one where
+    /// the old name is a name in the file. An old name with unusual characters can also be given as it is shown, with
+    /// escapes.
     pub fn parse(text: &str, file: &File) -> Result<Self, Error> {
         let wrong = |message: &str| Error::new(Code::WrongArguments, format!("{text}: {message}"));
         let splits: Vec<_> = text.match_indices('=').map(|(at, _)| text.split_at(at)).collect();

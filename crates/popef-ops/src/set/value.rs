@@ -165,7 +165,7 @@ pub(super) fn fields_of(object: &Map<String, Value>) -> Result<Vec<(String, Give
 /// What follows the key of a text in the key of its bytes.
 pub(super) const BYTES: &str = "Bytes";
 
-/// The text of these two members.
+/// The text given by these two members.
 fn text_of(key: &str, text: &Value, bytes: &Value) -> Result<Text<'static>, Error> {
     let option = EngineOption::deserialize(json!({"name": text, "nameBytes": bytes, "value": ""}));
     let wrong = |_| {

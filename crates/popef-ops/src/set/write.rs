@@ -73,7 +73,7 @@ impl Plan<'_> {
             };
             let mut refill = || {
                 let array = self.weights.get(weights)?;
-                // It may be another one by now.
+                // The array may have changed since it was checked.
                 fits(blob, &array)?;
                 output.resized(self.copy_of(blob), len, &mut with_surplus(&array, &blob)?.take(len))
             };

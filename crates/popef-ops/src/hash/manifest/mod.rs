@@ -46,15 +46,15 @@ pub enum Manifest {
 pub struct ManifestEntry {
     /// The path of the file, relative to the working folder.
     pub path: FilePath,
-    /// Of all bytes of the file.
+    /// Digest of all bytes of the file.
     pub whole: Digests,
-    /// Of what the file means.
+    /// Content digest of the file.
     pub content: Digests,
-    /// Of the headers of all blobs in their order.
+    /// Digest of all blob headers, in file order.
     pub headers: Digests,
     /// What comes before the first blob.
     pub prefix: Option<PrefixHash>,
-    /// How many blobs there are digests of.
+    /// The number of blobs with digests.
     pub blobs: u64,
     /// Whether these are all blobs of the file.
     pub complete: bool,
@@ -62,7 +62,7 @@ pub struct ManifestEntry {
     pub(super) text: Arc<LocalFile>,
 }
 
-/// Where the blobs of a file are in a manifest, and what is known of them.
+/// Where the blobs of a file are in a manifest, and what is known about them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeptRows {
     /// Where the first one begins.
@@ -76,12 +76,12 @@ pub(super) struct KeptRows {
 }
 
 impl Manifest {
-    /// How much is read of a manifest that is not JSON.
+    /// Maximum number of bytes that are read of a manifest other than JSON.
     const MOST_SUMS: u64 = 256 << 20;
-    /// How much is read of a manifest that comes through a pipe.
+    /// Maximum number of bytes that are read of a manifest from a pipe.
     const MOST_PIPED: u64 = 16 << 30;
 
-    /// Opens a manifest. It may be anything: what is none is an error.
+    /// Opens a manifest. Anything other than a manifest is an error.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::of(LocalFile::open(path)?).map_err(|error| error.in_file(path))
     }
