@@ -177,7 +177,7 @@ impl Blob {
 #[pyclass(module = "popef", extends = Blob, subclass, frozen)]
 pub(crate) struct Tensor;
 
-/// The tensor or feed of a blob. Objects of this class are made only of these.
+/// The tensor or feed of a blob. Objects of this class always have one.
 fn tensors(blob: &BlobHandle) -> PyResult<DataBlob<'_>> {
     blob.blob().as_data().ok_or_else(|| PyTypeError::new_err("the blob is no tensor"))
 }
@@ -275,7 +275,7 @@ impl Tensor {
             };
         }
         match copy {
-            // What was read is nobody else's.
+            // An array that was read does not share its memory.
             Some(true) if is_shared => array.call_method0("copy"),
             _ => Ok(array),
         }
@@ -317,7 +317,7 @@ impl Tensor {
     }
 }
 
-/// Why there is no array without a copy.
+/// Why an array without a copy is not possible.
 const NO_MEMORY: &str =
     "the elements are in no memory yet, so they have to be read; open the file with map=True to share them";
 

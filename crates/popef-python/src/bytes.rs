@@ -40,7 +40,7 @@ pub(crate) fn to_bytearray<'py>(py: Python<'py>, data: &Data<'_>) -> PyResult<Bo
     PyByteArray::new_with(py, length(data)?, |buf| fill(py, data, buf))
 }
 
-/// The bytes of an executable, unpacked if they are compressed. `None` if the blob is no executable.
+/// The bytes of an executable, unpacked if they are compressed. `None` if the blob is not an executable.
 pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let Some(executable) = blob.blob().as_executable() else { return Ok(None) };
     if !executable.is_compressed() {
@@ -75,8 +75,8 @@ pub(crate) enum Given<'py> {
 }
 
 impl<'py> Given<'py> {
-    /// The bytes of `bytes`, `str` (as UTF-8), or anything with a buffer. The elements of an array are taken in C order and
-    /// little-endian. Fails if they are no elements for the blob.
+    /// The bytes of `bytes`, `str` (as UTF-8), or anything with a buffer. The elements of an array are taken in C order
+    /// and little-endian. Fails if they do not fit the blob.
     pub(crate) fn of(given: &Bound<'py, PyAny>, wanted: Option<&Wanted>) -> PyResult<Self> {
         if let Ok(text) = given.cast::<PyString>() {
             let bytes = text.call_method1("encode", ("utf-8",))?;

@@ -39,7 +39,7 @@ pub(crate) fn read<'py>(
     }
 }
 
-/// Fills an array from an open file, if that is the file of the blob, and nobody has changed it.
+/// Fills an array from an open file, if that is the file of the blob, and it has not changed.
 fn fill<'py>(
     py: Python<'py>,
     blob: &BlobHandle,

@@ -32,7 +32,7 @@ fn data<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>> 
     array::of(blob, &tensors, Some(&flat), shape)
 }
 
-/// The bytes of all elements, without any surplus behind them.
+/// The bytes of all elements, without any surplus after them.
 pub(crate) fn elements<'a>(tensors: &DataBlob<'a>) -> Result<Data<'a>, popef::Error> {
     tensors.check_size()?;
     // Cannot wrap: the size of all tensors was just checked.
@@ -155,8 +155,8 @@ impl FeedReader {
         Ok(self.info.get_or_try_init(py, make)?.bind(py).clone())
     }
 
-    /// The elements of all tensors as one `numpy.ndarray`, whose first dimension is the number of tensors. It is a copy,
-    /// which belongs to the caller. The shape of the vendor's array is not known.
+    /// The elements of all tensors as one `numpy.ndarray`, whose first dimension is the number of tensors. It is a
+    /// copy, which belongs to the caller. The shape of the vendor's array is unknown.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         data(py, &self.blob)
     }

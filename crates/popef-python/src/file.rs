@@ -42,12 +42,14 @@ type Blobs = PyOnceLock<Py<PyTuple>>;
 
 /// Opens a PopEF file. Headers are read at once, and data when it is asked for.
 ///
-/// `file` is a path, the content of a file as `bytes` or another buffer, or a binary file object, which is read from its
-/// position on. It is also an address, such as `s3://BUCKET/KEY`, if the module was built with the feature `remote`.
+/// `file` is a path, the content of a file as `bytes` or another buffer, or a binary file object, which is read from
+/// its current position. It is also an address, such as `s3://BUCKET/KEY`, if the module was built with the feature
+/// `remote`.
 ///
-/// With `map`, arrays share the memory of the file, which is mapped, and getting one takes no time. Nobody may change the file
-/// then: arrays would change too, and after the file was shortened, reading them ends the process. Replacing the file by
-/// renaming another one over it is harmless. Without `map`, data is read in parts, and a change raises `PopefError`.
+/// With `map`, arrays share the memory of the file, which is mapped, and getting one takes no time. The file must not
+/// change then: arrays would change too, and after the file was shortened, reading them ends the process. Replacing the
+/// file by renaming another one over it is harmless. Without `map`, data is read in parts, and a change raises
+/// `PopefError`.
 ///
 /// A damaged file raises `PopefError`. With `damaged`, it opens with the blobs before the damage.
 ///
@@ -178,7 +180,7 @@ fn any(file: &Opened, name: &[u8]) -> Option<usize> {
 
 #[pymethods]
 impl File {
-    /// The path of the file. None if it has none.
+    /// The path of the file, or None.
     #[getter]
     fn path(&self) -> Option<&OsStr> {
         self.opening.path().map(Path::as_os_str)
@@ -190,7 +192,7 @@ impl File {
         self.opening.size()
     }
 
-    /// What is wrong with a file that was opened with `damaged`, as an exception. None if nothing is.
+    /// The damage of a file that was opened with `damaged`, as an exception. None for a whole file.
     #[getter]
     fn damage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let inside = self.inside()?;
@@ -248,22 +250,22 @@ impl File {
         self.of_type(py, &self.metadata, BlobType::Metadata)
     }
 
-    /// The first tensor of a name. Raises `KeyError` if there is none.
+    /// The first tensor with this name. Raises `KeyError` if no tensor has it.
     fn tensor<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, tensor)
     }
 
-    /// The first feed of a name. Raises `KeyError` if there is none.
+    /// The first feed with this name. Raises `KeyError` if no feed has it.
     fn feed<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, feed)
     }
 
-    /// The executable of a name. Raises `KeyError` if there is none.
+    /// The executable with this name. Raises `KeyError` if no executable has it.
     fn executable<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, executable)
     }
 
-    /// The first opaque blob of a name. Raises `KeyError` if there is none.
+    /// The first opaque blob with this name. Raises `KeyError` if no opaque blob has it.
     fn opaque<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, opaque)
     }

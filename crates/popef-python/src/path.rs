@@ -26,7 +26,7 @@ pub(crate) fn to_write(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 /// The same from the root on, for what is written later: the program may change its folder meanwhile.
 pub(crate) fn absolute(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let path = to_write(given)?;
-    // One that is empty stays so, for the error of who opens it.
+    // An empty path stays empty, so that opening it gives the usual error.
     Ok(std::path::absolute(&path).unwrap_or(path))
 }
 

@@ -17,9 +17,10 @@ const QUIET: &str = "POPEF_LENIENT";
 
 /// Reads files. What is in several files adds up.
 ///
-/// A damaged file raises `PopefError`, and a missing one `FileNotFoundError`; then nothing of it is added. The vendor's reader
-/// was quieter: it gave an empty list for what is no PopEF file at all. `Reader(quiet=True)`, or `POPEF_LENIENT=1` in the
-/// environment, gives the blobs before the damage instead of an exception, and `errors()` says what is wrong.
+/// A damaged file raises `PopefError`, and a missing one `FileNotFoundError`; then nothing is added from it. The
+/// vendor's reader was quieter: it gave an empty list for anything other than a PopEF file. `Reader(quiet=True)`, or
+/// `POPEF_LENIENT=1` in the environment, gives the blobs before the damage instead of an exception, and `errors()` says
+/// what is wrong.
 ///
 /// Data is read when it is asked for, and stays available when the reader is gone.
 ///
@@ -46,7 +47,7 @@ pub(crate) struct Reader {
 /// The list of one type of blobs, which grows when it is asked for.
 struct Found {
     list: Py<PyList>,
-    /// How many files are in the list.
+    /// The number of files in the list.
     files: usize,
 }
 

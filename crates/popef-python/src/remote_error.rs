@@ -39,7 +39,7 @@ pub(crate) fn raise_remote(py: Python<'_>, error: &RemoteError) -> PyErr {
     };
     let (location, code, advice) = (error.location(), error.code().as_str(), error.advice());
     if let Some(number) = number {
-        // It differs between systems.
+        // The number differs between systems.
         return match py.import("errno").and_then(|errno| errno.getattr(number)?.extract()) {
             Ok(number) => os_error(py, Some(number), Some(error.to_string()), Some(Path::new(location)), code, advice),
             Err(failed) => failed,

@@ -86,7 +86,7 @@ impl State {
         matches!(self, State::Closed | State::Discarded)
     }
 
-    /// Takes the writer, after ending the open blob. `None` if there is no writer any more.
+    /// Takes the writer, after ending the open blob. `None` if the writer is gone.
     fn take(&mut self) -> Result<Option<Writer>, popef::Error> {
         match mem::replace(self, State::Discarded) {
             State::Ready(writer) => Ok(Some(*writer)),
@@ -130,7 +130,7 @@ struct Inner {
     stream: Option<(Py<PyAny>, u64)>,
 }
 
-/// All writers of this process, also those that are closed. None is asked anything while this is locked.
+/// All writers of this process, including closed ones. Their methods are not called while this is locked.
 static SESSIONS: Mutex<Vec<Weak<Session>>> = Mutex::new(Vec::new());
 
 /// The writers that still live.
@@ -196,7 +196,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Discards everything that a program left behind, and says so.
+    /// Discards everything that a program left unfinished, and warns about it.
     fn abandon(&self, py: Python<'_>, why: &str) -> PyResult<()> {
         let mut inner = self.lock(py)?;
         if !inner.state.is_over() {
@@ -253,8 +253,8 @@ impl Session {
         written.map_err(|error| raise(py, &error))
     }
 
-    /// Writes the first `len` bytes of what was given to a blob. If that fails, everything is discarded, because nobody knows
-    /// how much of it was written.
+    /// Writes the first `len` given bytes to a blob. If that fails, everything is discarded, because it is unknown how
+    /// much was written.
     pub(crate) fn write(&self, py: Python<'_>, number: u64, given: &Given<'_>, len: usize) -> PyResult<()> {
         let mut inner = self.lock_to_write(py)?;
         let blob = inner.blob(py, number)?;
@@ -312,7 +312,7 @@ impl Session {
         self.lock(py)?.discard(py)
     }
 
-    /// Finishes the file, or discards everything, as nobody has said which. Tells those who look for such mistakes.
+    /// Finishes the file or discards everything, because the program did neither. Warns about the missing `close()`.
     fn settle(&mut self, py: Python<'_>, raised: bool) -> PyResult<()> {
         let Session { inner, origin, .. } = self;
         let inner = inner.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -381,7 +381,7 @@ fn closed(displaced_by: Option<&str>, otherwise: &str) -> String {
 impl Drop for Session {
     fn drop(&mut self) {
         if self.process != process::id() {
-            // Neither finished nor removed: both are for the parent to do.
+            // A forked process neither finishes nor removes it: the parent does that.
             let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget(mem::replace(&mut inner.state, State::Discarded));
             return;
@@ -397,7 +397,7 @@ impl Drop for Session {
             }
         });
         if settled.is_none() {
-            // The interpreter has ended, so nobody can be told of an error. The old file stays then.
+            // The interpreter has ended, so an error cannot be reported. The old file stays then.
             let _ = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).state.close();
         }
     }

@@ -125,9 +125,9 @@ fn offered<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
 /// What the library gets for a piece that it does not see.
 static STAND_IN: [u8; PIECE] = [0; PIECE];
 
-/// Lets `write` write a piece of an array into a file object without a copy. Python code can change an array at any time, so the
-/// library cannot look at its bytes. It gets zeros in their place, and the file object the piece when these arrive. Fails if
-/// anything else became of them.
+/// Lets `write` write a piece of an array into a file object without a copy. Python code can change an array at any
+/// time, so the library must not read its bytes. The library gets zeros in their place. When these arrive at the file
+/// object, it gets the piece instead. Fails if the zeros arrive in any other form.
 pub(crate) fn unseen(
     piece: Bound<'_, PyAny>,
     len: usize,
@@ -147,7 +147,7 @@ fn arrived(bytes: &[u8]) -> Option<Py<PyAny>> {
     ptr::eq(bytes.as_ptr(), STAND_IN.as_ptr()).then(|| UNSEEN.take()).flatten()
 }
 
-/// Whether it is a file object of Python's own, which takes a piece of an array as it takes bytes, and keeps nothing of it.
+/// Whether it is one of Python's own file objects, which accepts a piece of an array like bytes, and does not keep it.
 pub(crate) fn takes_views(stream: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (io, found) = (stream.py().import("io")?, stream.get_type());
     let own = ["BufferedWriter", "BufferedRandom", "FileIO", "BytesIO"];
@@ -163,8 +163,8 @@ pub(crate) fn cut(stream: &Bound<'_, PyAny>, start: u64) -> PyResult<()> {
 /// Less is not worth the calls.
 const WORTH_ALLOCATING: u64 = 16 << 20;
 
-/// Lets the file system allocate what will be written next to a file object, as `ndarray.tofile` does, because many small
-/// allocations take it half as long again. The size of the file stays. It does not matter if the system cannot.
+/// Lets the file system allocate space for the next bytes of a file object, as `ndarray.tofile` does, because many
+/// small allocations take half as long again. The size of the file stays. A failure of the system does not matter.
 pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) {
     #[cfg(target_os = "linux")]
     {
@@ -184,7 +184,7 @@ pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) {
     let _ = (stream, len, WORTH_ALLOCATING);
 }
 
-/// A file object that is written to. It must be able to seek and to truncate.
+/// A file object to write to. It must be able to seek and to truncate.
 pub(crate) struct Sink(Py<PyAny>);
 
 impl Sink {
@@ -201,8 +201,8 @@ impl Sink {
     }
 }
 
-/// How much of `len` bytes a file object took, by what its `write` returned. Raw streams of Python return None if they would block,
-/// and took nothing then. Other objects return it because they have nothing to say.
+/// Returns how many of `len` bytes a file object took, by the result of its `write`. Python's raw streams return None
+/// if they would block, and then took nothing. Other objects return None because they do not report a number.
 fn taken(stream: &Bound<'_, PyAny>, returned: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
     match returned.extract::<Option<usize>>()? {
         Some(taken) => Ok(taken.min(len)),

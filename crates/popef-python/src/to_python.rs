@@ -34,7 +34,7 @@ impl<'py> Values<'py> {
             return known.clone();
         }
         let made = PyString::new(self.py, key);
-        // Keys of this project's own are few. Those that are names from a file can be many, and occur once.
+        // This project's own keys are few. Keys that are names from a file can be many, and occur once.
         if keys.len() < MOST_KEYS {
             keys.insert(key.to_owned(), made.clone());
         }
@@ -56,7 +56,7 @@ impl<'py> Values<'py> {
 
 const MOST_KEYS: usize = 1024;
 
-/// Between so many elements of a list, signals are looked for.
+/// The number of elements of a list after which signals are checked.
 const MANY: usize = 4096;
 
 /// The exception that the conversion ended with.

@@ -13,7 +13,7 @@ use crate::elements::Found;
 pub(crate) struct Wanted {
     name: Text<'static>,
     info: TensorInfo,
-    /// Of a feed.
+    /// The number of tensors, for a feed.
     runs: Option<i64>,
 }
 
@@ -30,7 +30,7 @@ impl From<&FeedDataInfo> for Wanted {
 }
 
 impl Wanted {
-    /// How many bytes all elements have.
+    /// The number of bytes of all elements.
     pub(crate) fn len(&self) -> Option<u64> {
         let runs = self.runs.map_or(Ok(1), u64::try_from).ok()?;
         self.info.size_in_bytes().ok()?.checked_mul(runs)
@@ -49,7 +49,7 @@ impl Wanted {
         self.check_shape(&view.getattr("shape")?.extract::<Vec<i64>>()?)
     }
 
-    /// Fails if an array that has no buffer has another type or shape.
+    /// Fails if an array without a buffer has another type or shape.
     pub(crate) fn check_array(&self, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let dtype = array.getattr("dtype")?;
         let is_byte = || dtype.getattr("itemsize")?.extract::<usize>().map(|size| size == 1);

@@ -19,7 +19,7 @@ use crate::stream::{self, Sink};
 use crate::wanted::Wanted;
 use crate::{path, text};
 
-/// How a `FileWriter` treats a file that exists. Only the name `APPEND` is known of the vendor's.
+/// How a `FileWriter` treats an existing file. Only the vendor's name `APPEND` is known.
 #[pyclass(module = "popef", name = "Mode", eq, hash, frozen)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
@@ -50,9 +50,9 @@ impl Mode {
 /// The file appears at its path when the writer is closed. Until then, and after any failure, what was at the path before stays as it
 /// is. As a context manager, it closes the file, or discards everything if the block raised an exception.
 ///
-/// When a writer that nobody closed and its blob writers are gone, the file is finished, as by the vendor's, with a `ResourceWarning`.
-/// It is discarded instead if an exception ended the work, or if what was at the path was removed or replaced meanwhile. A second writer
-/// for the same path discards the first one.
+/// When an unclosed writer and its blob writers are gone, the file is finished, as the vendor's module does, with a
+/// `ResourceWarning`. It is discarded instead if an exception ended the work, or if the file at the path was removed or
+/// replaced meanwhile. A second writer for the same path discards the first one.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -65,7 +65,7 @@ impl Mode {
 #[pyclass(module = "popef", subclass, frozen, weakref)]
 pub(crate) struct Writer {
     session: Arc<Session>,
-    /// The file object that is written to, if it is one.
+    /// The file object that is written to, if any.
     stream: Option<Py<PyAny>>,
 }
 
@@ -81,7 +81,7 @@ impl Writer {
         Ok(Writer { session, stream: None })
     }
 
-    /// Begins the data of a tensor or a feed, of so many bytes if that is known.
+    /// Begins the data of a tensor or a feed, with its number of bytes if that is known.
     fn open_wanting(
         &self,
         py: Python<'_>,
@@ -241,8 +241,8 @@ impl Writer {
 
 /// A writer that can also append to a file.
 ///
-/// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte, and readers find the new ones only when all of them are
-/// on disk. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is not known.
+/// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte, and readers find the new ones only when all of them
+/// are on disk. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is unknown.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()

@@ -54,7 +54,7 @@ pub(super) fn array<'py>(
 ) -> PyResult<Array> {
     let py = given.py();
     let name = text::extract(name)?;
-    // A text has bytes too, but who gives one means a path.
+    // A text has bytes too, but a caller who gives one means a path.
     if given.is_instance_of::<PyString>() {
         return Err(of_name(py, &name, &PyTypeError::new_err("an array is needed, not a str")));
     }
