@@ -73,7 +73,7 @@ impl fmt::Debug for DecompressOptions<'_> {
     }
 }
 
-/// What became of a file whose executables were compressed or decompressed.
+/// The result for a file whose executables were compressed or decompressed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -106,7 +106,7 @@ pub struct RecompressedExecutable {
     pub size_before: u64,
     /// The size of its blob now.
     pub size_after: u64,
-    /// The format in which its data was compressed, if it was, and if the format is known.
+    /// The format in which its data was compressed. `None` if it was not compressed, or if the format is unknown.
     pub was: Option<Compression>,
     /// The format in which its data is compressed now.
     pub now: Option<Compression>,
@@ -114,7 +114,7 @@ pub struct RecompressedExecutable {
     pub outcome: CompressionOutcome,
 }
 
-/// What was done with an executable.
+/// The outcome for an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -214,7 +214,7 @@ impl To {
         }
     }
 
-    /// What is to be done with an executable.
+    /// What to do with an executable.
     fn outcome(self, executable: &ExecutableBlob<'_>) -> CompressionOutcome {
         match (self, executable.is_compressed()) {
             (To::Compressed { again: false, .. }, true) => CompressionOutcome::AlreadyCompressed,
@@ -278,7 +278,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Says how much is read and written: what is copied, and the bytes of changed executables.
+    /// Announces the bytes to read and write: those that are copied, and those of changed executables.
     fn expect(&self, output: &Output<'_>) {
         let mut expected = self.file.size();
         for executable in self.chosen().filter(|executable| self.to.outcome(executable).is_change()) {
@@ -329,7 +329,7 @@ impl<'w> Work<'w> {
         let written = match self.to {
             To::Plain => Some(output.unpacked(executable)?),
             To::Compressed { packing, .. } => {
-                // Another format is asked for because it can be read, so it may be larger than the old one.
+                // The user wants another format so that it can be read, so it may be larger than the old one.
                 let in_same_way = one.was.is_none_or(|was| was == format_of(packing));
                 let below = if in_same_way { executable.data().len() } else { one.unpacked_size };
                 output.repacked(executable, packing, below)?

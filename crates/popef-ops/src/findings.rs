@@ -1,4 +1,4 @@
-//! What checks find in a new file and did not find in those that it was made of.
+//! Findings of checks in a new file that the files it was made from do not have.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::error::{Code, Error};
 use crate::output::Target;
 
-/// A finding of the library's checks that an operation has brought about.
+/// A finding of the library's checks that an operation has caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewFinding {
@@ -24,7 +24,7 @@ pub struct NewFinding {
     pub message: String,
 }
 
-/// Fails if findings are to be refused, but the file goes where it cannot be read before it is complete.
+/// Fails if findings must be refused, but the new file cannot be read before it is complete.
 pub(crate) fn can_refuse(strict: bool, target: &Target<'_>) -> Result<(), Error> {
     match target {
         Target::Stream(_) if strict => {
@@ -36,7 +36,7 @@ pub(crate) fn can_refuse(strict: bool, target: &Target<'_>) -> Result<(), Error>
     }
 }
 
-/// Fails if there are findings, and they are to be refused.
+/// Fails if there are findings that must be refused.
 pub(crate) fn refuse(strict: bool, findings: Vec<NewFinding>) -> Result<Vec<NewFinding>, Error> {
     if !strict || findings.is_empty() {
         return Ok(findings);

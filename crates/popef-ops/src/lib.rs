@@ -1,4 +1,4 @@
-//! What can be done with PopEF files: take out, put in, compare, compress, merge, split, verify.
+//! Operations on PopEF files: extract, pack, compare, compress, merge, split, verify.
 //!
 //! Each operation is a function over opened files ([`popef::File`]) that returns a plain report, which serialises. The crate
 //! knows no command line and prints nothing, so the tool `popef`, the Python module and services all call the same code.
@@ -27,7 +27,7 @@
 //! - [`Progress`] follows the work, and can stop it.
 //! - [`Error`] has a stable code and advice.
 //!
-//! This compresses a model, shows how far it is, and stops if the service is asked to:
+//! This compresses a model, reports the progress, and stops when the service must stop:
 //!
 //! ```
 //! use std::ops::ControlFlow;

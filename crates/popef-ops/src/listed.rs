@@ -13,7 +13,7 @@ pub struct Item {
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name. Metadata has that of its executable.
+    /// Its name. Metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
     /// Its size in bytes: header, info and data.

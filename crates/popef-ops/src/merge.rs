@@ -19,7 +19,7 @@ use crate::verify::{has_same_head, same_bytes};
 
 /// How files are merged.
 pub struct MergeOptions<'o> {
-    /// What is done with blobs of the same type and name, but other content.
+    /// What to do with blobs of the same type and name, but different content.
     pub keep: Keep,
     /// Whether executables count as equal if they unpack to the same bytes. Otherwise they must be stored in the same way.
     pub unpacked: bool,
@@ -59,8 +59,8 @@ pub enum Keep {
     First,
     /// The blobs of the last input.
     Last,
-    /// All blobs of all inputs, also equal ones. But no two executables in a file can have one name: of equal ones, the first is
-    /// kept, and others are still an error.
+    /// All blobs of all inputs, including equal ones. But the executables in a file must have different names: the
+    /// first of equal ones is kept, and different ones are still an error.
     All,
 }
 
@@ -74,9 +74,9 @@ pub struct Merged {
     pub blobs: u64,
     /// The inputs, in order.
     pub inputs: Vec<MergedInput>,
-    /// Blobs that are not in the new file because an equal one of another input is.
+    /// Blobs that were left out because another input has an equal one.
     pub duplicates: Listed<LeftOut>,
-    /// Blobs that are not in the new file because one of another input with the same type and name was kept.
+    /// Blobs that were left out because a blob of another input with the same type and name was kept.
     pub replaced: Listed<LeftOut>,
     /// The errors that the library's checks find in the new file, and the warnings that no input has. `None` if the
     /// file could not be read back.
@@ -178,7 +178,8 @@ struct Plan<'f> {
     replaced: Listed<LeftOut>,
 }
 
-/// A blob and the hash of its key, in as little memory as can be: there may be millions. Other keys may have the same hash.
+/// A blob and the hash of its key, in as little memory as possible: there may be millions. Different keys may have the
+/// same hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Keyed {
     hash: u32,
@@ -199,7 +200,7 @@ impl<'f> Plan<'f> {
         }
         let places = plan.places_by_key(options.keep)?;
         let groups = places.chunk_by(|one, next| one.hash == next.hash).filter(|group| group.len() > 1);
-        // The hashes differ from run to run, and the report must not.
+        // The hashes differ from run to run, but the report must not.
         let mut firsts: Vec<Keyed> = groups.filter_map(|group| group.first().copied()).collect();
         firsts.sort_unstable_by_key(|first| first.number);
         for Keyed { hash, .. } in firsts {
@@ -231,7 +232,7 @@ impl<'f> Plan<'f> {
         Ok(places)
     }
 
-    /// Decides which of several blobs are taken. Their keys have the same hash, so most likely they are the same.
+    /// Decides which of several blobs are kept. Their keys have the same hash, so most likely they are the same.
     fn resolve(
         &mut self,
         mut places: Vec<Place>,
@@ -247,7 +248,7 @@ impl<'f> Plan<'f> {
         Ok(())
     }
 
-    /// Decides which of several blobs with the same key are taken, one input after the other.
+    /// Decides which of several blobs with the same key are kept, one input after the other.
     fn resolve_same(
         &mut self,
         places: &[Place],
@@ -284,7 +285,7 @@ impl<'f> Plan<'f> {
     ) -> Result<(Vec<Pair>, Option<Place>), Error> {
         // Millions of blobs may have the same name. An equal one after this many unpaired ones is not found.
         const MOST_COMPARED: usize = 16;
-        // More cannot be reached from this input.
+        // This input cannot reach further ones.
         let reached = input.len().saturating_add(MOST_COMPARED);
         let mut free: VecDeque<Place> = kept.iter().take(reached).copied().collect();
         let mut pairs = Vec::with_capacity(input.len());
@@ -384,7 +385,7 @@ impl<'f> Plan<'f> {
         self.files.get(place.input)?.blob(place.blob)
     }
 
-    /// The blobs of a file that are taken.
+    /// The kept blobs of a file.
     fn kept(&self, file: usize) -> impl Iterator<Item = Blob<'f>> {
         let taken = self.taken.get(file).map(Vec::as_slice).unwrap_or_default();
         let blobs = self.files.get(file).into_iter().flat_map(File::blobs);

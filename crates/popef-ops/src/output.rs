@@ -30,7 +30,7 @@ pub enum Target<'t> {
     /// followed: another user may have put it there. If a folder was made but no file is written, the folder is removed
     /// again.
     In(TargetFolder<'t>, &'t OsStr),
-    /// Into a pipe. What was written before a failure cannot be taken back.
+    /// Into a pipe. The bytes written before a failure stay there.
     Stream(Box<dyn Write + Send + 't>),
     /// Nowhere: only its size is wanted.
     Nowhere,
@@ -43,7 +43,7 @@ pub enum Target<'t> {
 
 /// A place that receives a new file as a whole, such as a bucket.
 ///
-/// The file is made and checked on this machine, as any other is. So the place never has a file that was not checked.
+/// The file is made and checked on this machine, like any other file. So the place never has an unchecked file.
 pub trait Store: Send {
     /// Fails as [`put`](Self::put) would because of what is there, before anything is read. It also fails if it would
     /// replace one of the inputs, whose names it gets, unless the caller allowed that.
@@ -93,7 +93,7 @@ impl<'t> Target<'t> {
         }
     }
 
-    /// Whether a file is written, which can be read back.
+    /// Whether a file is written that can be read back.
     pub(crate) fn is_file(&self) -> bool {
         !self.is_trial() && !matches!(self, Target::Stream(_))
     }
@@ -110,7 +110,7 @@ pub(crate) struct Place<'t> {
 
 impl Place<'_> {
     fn check<'f>(&self, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
-        // A link in a folder is not followed, also not to an input.
+        // A link in a folder is not followed, even to an input.
         if self.folder.is_none() || !self.path.is_symlink() {
             self.overwrite.check_inputs(&self.path, inputs)?;
         }
@@ -189,7 +189,8 @@ pub enum TargetFolder<'t> {
 }
 
 impl<'t> TargetFolder<'t> {
-    /// Fails if the folder is a link, or is missing and cannot be made, because a file is in its place or in that of a folder above it.
+    /// Fails if the folder is a link, or is missing and cannot be made, because a file has its name or that of a folder
+    /// above it.
     pub fn check(self) -> Result<(), Error> {
         match self {
             TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _) => check_target_folder(folder),
@@ -237,7 +238,7 @@ pub struct Output<'t> {
     /// Whether writing is not reported as progress for now, because reading is.
     quiet: Arc<AtomicBool>,
     goes: Option<Goes<'t>>,
-    /// The folders that were made for it. Dropped after what is written.
+    /// The folders that were made for it. Dropped after the new file.
     _made: Option<Made>,
 }
 
@@ -296,7 +297,7 @@ impl<'t> Output<'t> {
         Output::begin_with(target, inputs, most, progress)
     }
 
-    /// The same, for a file that allows at most what is given here.
+    /// Does the same for a file with at most the given permissions.
     pub(crate) fn begin_with<'f>(
         target: Target<'t>,
         inputs: impl IntoIterator<Item = &'f File>,
@@ -334,7 +335,7 @@ impl<'t> Output<'t> {
         Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet, goes, _made: made })
     }
 
-    /// Writes what comes before the first blob of a file, if anything does.
+    /// Writes the bytes before the first blob of a file, if there are any.
     pub fn prefix_of(&mut self, file: &File) -> Result<(), Error> {
         let prefix = file.prefix();
         with!(self, writer => writer.write_prefix(&prefix))?;
@@ -366,7 +367,7 @@ impl<'t> Output<'t> {
         with!(self, writer => fill(writer.refilled(blob)?, data))
     }
 
-    /// The same with as many bytes as are given here.
+    /// Does the same with the given number of bytes.
     pub fn resized<'b>(
         &mut self,
         blob: impl Into<BlobCopy<'b>>,
@@ -381,7 +382,7 @@ impl<'t> Output<'t> {
         with!(self, writer => fill(writer.tensor(info)?, data))
     }
 
-    /// Compresses an executable of a file that was read, and writes it. Everything else of its blob is kept. Writes nothing, and
+    /// Compresses an executable of a file that was read, and writes it. Keeps the rest of its blob. Writes nothing, and
     /// returns `None`, if this takes `below` bytes or more.
     ///
     /// The output is read back, unpacked and compared with the old executable, while the rest is still being
@@ -413,8 +414,8 @@ impl<'t> Output<'t> {
         Ok(written)
     }
 
-    /// Writes the unpacked bytes of an executable of a file that was read. Everything else of its blob is kept. What was written
-    /// is read back and compared, unless it goes into a pipe.
+    /// Writes the unpacked bytes of an executable of a file that was read. Keeps the rest of its blob. Reads the output
+    /// back and compares it, unless it goes into a pipe.
     pub fn unpacked(&mut self, old: &ExecutableBlob<'_>) -> Result<Written, Error> {
         let counted = Counted::new(self.progress, self.told_of(old, None));
         self.quiet.store(true, Relaxed);
@@ -463,15 +464,16 @@ impl<'t> Output<'t> {
         Ok(written)
     }
 
-    /// Puts the file in its place if `check` finds nothing wrong with it. `check` reads the new file before it appears. What
-    /// goes into a pipe or nowhere cannot be read back, so `check` is not called then.
+    /// Puts the file in its place if `check` finds nothing wrong with it. `check` reads the new file before it appears.
+    /// Output to a pipe or to nowhere cannot be read back, so `check` is not called for it.
     pub fn finish_checked(mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<Written, Error> {
         self.read_back(check)?;
         self.finish()
     }
 
-    /// Fails if what was written does not read back as these blobs and no others, or if `is_same` says no of an old and a new
-    /// one. Keeps no index of the new file. What goes into a pipe or nowhere cannot be read back, and is not looked at.
+    /// Fails if the output does not read back as exactly these blobs, or if `is_same` returns false for an old and a
+    /// new one. Keeps no index of the new file. Output to a pipe or to nowhere cannot be read back, so it is not
+    /// checked.
     pub(crate) fn check_blobs<'b>(
         &mut self,
         blobs: impl IntoIterator<Item = Blob<'b>>,
@@ -486,7 +488,7 @@ impl<'t> Output<'t> {
         blobs.next().map_or(Ok(()), |missing| Err(wrong(&missing)))
     }
 
-    /// Hands over to the system what is buffered, and frees the buffer.
+    /// Writes the buffered bytes to the system, and frees the buffer.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         with!(self, writer => writer.flush())?;
         Ok(())
@@ -497,7 +499,7 @@ impl<'t> Output<'t> {
         Ok(with!(self, writer => writer.prepare())?)
     }
 
-    /// Lets `check` read what was written, if it can be read back.
+    /// Lets `check` read the output, if it can be read back.
     fn read_back(&mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<(), Error> {
         let mut options = OpenOptions::new();
         options.start(self.start);

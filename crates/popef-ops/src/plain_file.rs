@@ -89,7 +89,7 @@ impl PlainFile {
                 let old = File::open(&target)?;
                 (target, Some(old))
             }
-            // A link that leads nowhere would be in the way in the end.
+            // A dangling link would prevent the last step.
             Err(_) if path.is_symlink() && !may_replace => return Err(ErrorKind::AlreadyExists.into()),
             Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
             Err(error) => return Err(error),
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(names(folder.path()), ["report.html"]);
     }
 
-    /// A trial fails exactly if the file could not be begun.
+    /// A trial fails exactly if beginning the file would fail.
     #[test]
     fn a_trial_fails_as_the_work_would() {
         let folder = tempfile::tempdir().unwrap();

@@ -33,7 +33,7 @@ pub trait Progress: Sync {
 }
 
 impl dyn Progress + '_ {
-    /// Calls [`advance`](Progress::advance), and makes an error of a stop.
+    /// Calls [`advance`](Progress::advance), and turns a stop into an error.
     pub fn add(&self, bytes: u64) -> Result<(), Error> {
         match self.advance(bytes) {
             ControlFlow::Continue(()) => Ok(()),

@@ -34,7 +34,7 @@ impl<D: Destination> Growing for BlobWriter<&mut Writer<D>> {
     }
 }
 
-/// Writes the unpacked bytes of an executable, and says how much has arrived.
+/// Writes the unpacked bytes of an executable, and reports how much has arrived.
 pub(crate) fn write_unpacked(
     old: &ExecutableBlob<'_>,
     blob: &mut impl Growing,
@@ -90,7 +90,7 @@ impl Arrived {
         self.changed.notify_all();
     }
 
-    /// Waits until there is more than `at`, or the end.
+    /// Waits until more than `at` has arrived, or the end.
     fn behind(&self, at: u64) -> State {
         let nothing = |state: &mut State| state.end <= at && state.ended.is_none();
         *self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner)
@@ -124,10 +124,11 @@ impl Read for Tail<'_> {
 }
 
 impl Tail<'_> {
-    /// Lets the system write to disk what has arrived, while more is compressed. So there is little left to flush in the end.
+    /// Lets the system write the arrived bytes to disk, while more is compressed. So little is left to flush in the
+    /// end.
     fn flush(&mut self) -> io::Result<()> {
         const FLUSH_EVERY: u64 = 32 << 20;
-        // Windows flushes only what was opened for writing.
+        // Windows flushes only files that were opened for writing.
         if cfg!(unix) && self.at.saturating_sub(self.on_disk) >= FLUSH_EVERY {
             self.file.sync_data()?;
             self.on_disk = self.at;
@@ -149,7 +150,7 @@ pub(crate) struct Compare<'a> {
     pub(crate) file: &'a fs::File,
     /// Where the data begins in it.
     pub(crate) start: u64,
-    /// Whether what is written is compressed.
+    /// Whether the output is compressed.
     pub(crate) packed: bool,
     pub(crate) arrived: &'a Arrived,
     pub(crate) progress: &'a Counted<'a>,
@@ -170,7 +171,7 @@ impl Compare<'_> {
     }
 }
 
-/// A shorter executable is compared after it was written: a thread is not worth its cost.
+/// A shorter executable is compared after it was written: a thread would cost more.
 const WORTH_A_THREAD: u64 = 1 << 20;
 
 impl<'s, 'a: 's> ReadBack<'s, 'a> {
@@ -219,7 +220,7 @@ impl<'p> Counted<'p> {
         Counted { progress, left: AtomicU64::new(total) }
     }
 
-    /// The same, which says first how much it will be.
+    /// Does the same, and first announces the total.
     pub(crate) fn expected(progress: &'p dyn Progress, total: u64) -> Self {
         progress.expect(total);
         Counted::new(progress, total)

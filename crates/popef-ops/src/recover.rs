@@ -1,4 +1,4 @@
-//! Keeping what is whole of a damaged file.
+//! Keeping the whole blobs of a damaged file.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,9 +13,9 @@ use crate::output::{Output, Target};
 use crate::progress::Progress;
 use crate::verify::has_same_head;
 
-/// What of a damaged file is kept.
+/// What to keep of a damaged file.
 pub struct RecoverOptions<'o> {
-    /// Which of the whole blobs are kept.
+    /// Which of the whole blobs to keep.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
 
@@ -32,7 +32,7 @@ impl fmt::Debug for RecoverOptions<'_> {
     }
 }
 
-/// What [`recover`] kept of a file, and what it did not.
+/// What [`recover`] kept of a file, and what was lost.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -60,7 +60,8 @@ pub struct Lost {
     pub start: u64,
     /// The number of lost bytes.
     pub bytes: u64,
-    /// Whether they are all up to the end of the file, which were not searched for blobs. Otherwise they are one blob.
+    /// Whether they are all bytes up to the end of the file, which were not searched for blobs. Otherwise they are one
+    /// blob.
     pub is_rest: bool,
     /// Why they were lost.
     pub damage: Damage,
@@ -81,7 +82,7 @@ pub struct Damage {
     pub message: String,
 }
 
-/// Writes what is whole of a damaged file: every whole blob that can be found, and what comes before the first blob.
+/// Writes the whole parts of a damaged file: every whole blob that can be found, and the bytes before the first blob.
 ///
 /// The file must have been opened with [`OpenOptions::damaged`](popef::OpenOptions::damaged). After a blob whose info
 /// is damaged, the next one begins where the header says, if a blob is there: see [`File::past_damage`]. Blobs are not

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use popef::File;
 
-/// The most that new files allow, as the mode of a file.
+/// The most permissions that new files get, as a file mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Most(u32);
 
 impl Most {
-    /// What new files allow that are made of nothing.
+    /// The permissions of new files that are made from nothing.
     pub(crate) const USUAL: Most = Most(0o666);
 
     /// Only the owner may read and write.
@@ -31,7 +31,7 @@ impl Most {
 
     /// The permissions of a file that is also made from one at a path.
     pub(crate) fn and_at(self, path: impl AsRef<Path>) -> Self {
-        // What cannot be looked at cannot be read either.
+        // A file whose mode cannot be read cannot be read either.
         fs::metadata(path).map_or(self, |found| self.within(&found.permissions()))
     }
 
@@ -79,7 +79,7 @@ impl Most {
         builder
     }
 
-    /// The permissions that a new folder gets, without what the process forbids.
+    /// The permissions that a new folder gets, without those that the process forbids.
     #[cfg(unix)]
     pub(crate) fn folder_permissions(self) -> Permissions {
         use std::os::unix::fs::PermissionsExt as _;

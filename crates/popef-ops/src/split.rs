@@ -41,7 +41,7 @@ pub enum SplitBy {
 pub struct SplitOptions<'o> {
     /// What becomes a part.
     pub by: SplitBy,
-    /// What the names of all parts begin with.
+    /// The common beginning of the names of all parts.
     pub stem: &'o OsStr,
     /// Which blobs are written.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
@@ -60,7 +60,7 @@ impl fmt::Debug for SplitOptions<'_> {
     }
 }
 
-/// What became of a file that was split.
+/// The result for a file that was split.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Split {
@@ -84,7 +84,7 @@ pub struct Part {
     pub blobs: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether it is larger than asked for, because it has one large blob.
+    /// Whether it is larger than requested, because it has one large blob.
     pub too_large: bool,
 }
 
@@ -178,7 +178,7 @@ fn file_name(stem: &OsStr, name: &str) -> OsString {
 /// Which blobs go into which part.
 struct Plan<'f> {
     file: Chosen<'f>,
-    /// What the names of the parts end with.
+    /// The endings of the names of the parts.
     names: Vec<String>,
     rule: Rule,
     /// The numbers of the parts in the rule. The rule may have more parts: a model without a chosen blob gives no part.
@@ -200,14 +200,14 @@ impl<'f> Chosen<'f> {
     }
 }
 
-/// By what a blob belongs to a part.
+/// What assigns a blob to a part.
 enum Rule {
     Kinds(Vec<Kind>),
     Ranges(Vec<Range<usize>>),
     Models(Models),
 }
 
-/// More files cannot be written at the same time on all systems.
+/// Some systems cannot write more files at the same time.
 const MOST_PARTS: usize = 400;
 
 impl<'f> Plan<'f> {
@@ -386,7 +386,7 @@ fn by_size(file: Chosen<'_>, most: u64) -> Result<(Vec<String>, Rule), Error> {
         ranges.push(start..file.file.len());
     }
     check_count(ranges.len())?;
-    // All numbers have as many digits, so that the names sort like the parts.
+    // All numbers have the same number of digits, so that the names sort like the parts.
     let digits = ranges.len().to_string().len();
     let names = (1..=ranges.len()).map(|number| format!("{number:0digits$}")).collect();
     Ok((names, Rule::Ranges(ranges)))
@@ -406,7 +406,7 @@ struct Models {
     /// Hashes of the names of anchors with the parts whose metadata has them, sorted. If two names have the same hash, a part
     /// gets a blob more than it needs.
     anchors: Vec<(u64, usize)>,
-    /// The part of the blobs that belong to no model.
+    /// The part of the blobs that do not belong to a model.
     rest: usize,
 }
 

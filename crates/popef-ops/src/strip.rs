@@ -42,7 +42,7 @@ impl fmt::Debug for StripOptions<'_> {
     }
 }
 
-/// What became of a file from which blobs were dropped.
+/// The result for a file whose blobs were dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stripped {
@@ -58,7 +58,7 @@ pub struct Stripped {
     pub dropped: Listed<Item>,
     /// How many bytes before the first blob were dropped.
     pub dropped_prefix: u64,
-    /// What no longer works in what is left, of the first thousand executables by name.
+    /// What no longer works in the new file, for the first thousand executables by name.
     pub broken: Vec<Broken>,
     /// The number of executables that no longer work completely.
     pub broken_count: u64,
@@ -90,7 +90,7 @@ impl Broken {
 
 /// Drops blobs from a file. All others are copied, in their order.
 ///
-/// Says what can no longer be loaded or run. Dropping all blobs is an error.
+/// Reports what can no longer be loaded or run. Dropping all blobs is an error.
 ///
 /// ```
 /// use popef::types::BlobType;
@@ -152,7 +152,7 @@ pub fn strip(
     Ok(Stripped { written: true, size_after: written.size, ..stripped })
 }
 
-/// What stays and what is dropped of one executable.
+/// What stays and what is dropped for one executable.
 #[derive(Default)]
 struct Parts {
     executable: Fate,
@@ -226,7 +226,7 @@ fn broken<'f>(file: &'f File, options: &StripOptions<'f>) -> Result<(u64, Vec<Br
     Ok((count, found.into_values().collect()))
 }
 
-/// What stays and what is dropped of each executable.
+/// What stays and what is dropped for each executable.
 fn executables<'f>(
     file: &'f File,
     options: &StripOptions<'f>,
@@ -258,11 +258,11 @@ fn kept_metadata<'f>(file: &'f File, options: &StripOptions<'f>) -> impl Iterato
     file.metadata().filter(|metadata| !(options.drop)(metadata.blob()))
 }
 
-/// Which names of tensors and feeds have no data any more. Their hashes take less memory than names; two names with the same hash
-/// are as good as impossible.
+/// The names of tensors and feeds that no longer have data. Their hashes take less memory than names; two names with
+/// the same hash are practically impossible.
 struct Gone {
     hasher: RandomState,
-    /// The hashes of names that are dropped, sorted, and whether another blob of the name stays.
+    /// The hashes of dropped names, sorted, and whether another blob with the name stays.
     names: Vec<(u64, bool)>,
 }
 
@@ -294,7 +294,7 @@ impl Gone {
         self.find(name).and_then(|at| self.names.get(at)).is_some_and(|(_, stays)| !stays)
     }
 
-    /// The inputs that have no data any more.
+    /// The inputs that no longer have data.
     fn inputs<'a>(&self, anchors: &'a [Anchor]) -> impl Iterator<Item = &'a Anchor> {
         anchors.iter().filter(|anchor| anchor.tensor_type == TensorType::Input && self.has(&anchor.name))
     }

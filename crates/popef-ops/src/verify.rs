@@ -1,4 +1,4 @@
-//! Reads back what was written, before it appears.
+//! Reads the output back, before it appears.
 
 use std::io::{self, Read};
 
@@ -15,7 +15,7 @@ pub(crate) fn has_same_head(one: &Blob<'_>, other: &Blob<'_>) -> Result<bool, Er
     Ok(one.size() == other.size() && of_one.len() == of_other.len() && of_one.read()? == of_other.read()?)
 }
 
-/// The error for a blob that is not what was written.
+/// The error for a blob that differs from what was written.
 pub(crate) fn wrong(blob: &Blob<'_>) -> Error {
     let message = format!("{} does not read back as it was written; the new file was discarded", label(blob));
     Error::new(Code::NotVerified, message)

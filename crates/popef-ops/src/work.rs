@@ -1,5 +1,5 @@
-//! What all operations that read much have in common: tasks on all processors whose results are taken in order, and data in
-//! pieces.
+//! Common parts of operations that read much data: tasks on all processors whose results are taken in order, and data
+//! in pieces.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -68,7 +68,7 @@ pub(crate) fn pieces(Range { mut start, end }: Range<u64>, piece: u64) -> impl I
     })
 }
 
-/// What one thread does at a time.
+/// The work of one thread at a time.
 pub(crate) enum Task<S, L> {
     /// Several small subjects, or one that cannot be cut into pieces.
     Several(Vec<S>),
@@ -82,7 +82,7 @@ pub(crate) enum Task<S, L> {
 pub(crate) enum Load<L> {
     /// In pieces of a lot of this length.
     Pieces(L, u64),
-    /// On one thread, which reads about so much.
+    /// On one thread, which reads about this many bytes.
     Whole(u64),
 }
 
@@ -138,7 +138,7 @@ impl<I, F, S, L: Clone> Tasks<I, F, S, L> {
 /// Maximum number of small subjects in a task.
 const MOST_SUBJECTS: usize = 128;
 
-/// Fills the buffer from a reader, as far as there are bytes. Returns what was read.
+/// Fills the buffer from a reader, as far as it has bytes. Returns the bytes read.
 pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
     let mut filled = 0;
     while let Some(room @ [_, ..]) = buffer.get_mut(filled..) {
@@ -218,7 +218,7 @@ pub(crate) fn rows_in_order<T: Send, R: Send>(
         for _ in 0..workers {
             match thread::Builder::new().spawn_scoped(scope, || team.work(&make)) {
                 Ok(_) => any = true,
-                // The system has no thread left, so there is one worker less.
+                // The system cannot start another thread, so there is one worker less.
                 Err(_) => drop(Leaving(&team)),
             }
         }
@@ -236,8 +236,8 @@ pub(crate) fn rows_in_order<T: Send, R: Send>(
     })
 }
 
-/// Threads that work. All operations of the process together have one for each processor, so that operations on several files at
-/// once do not start many more.
+/// Threads that work. All operations of the process share one for each processor, so that operations on several files
+/// at once do not start many more.
 struct Crew(usize);
 
 static BUSY: AtomicUsize = AtomicUsize::new(0);
@@ -282,7 +282,7 @@ struct State<I, R> {
 }
 
 impl<I, R> State<I, R> {
-    /// Whether no other result may be made. The one that is waited for is always being made already.
+    /// Whether no other result may be made. The awaited one is always in progress already.
     fn is_full(&self) -> bool {
         self.claimed >= self.taken.saturating_add(AHEAD) || self.rows >= MOST_ROWS
     }

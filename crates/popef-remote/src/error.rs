@@ -1,4 +1,4 @@
-//! What can go wrong between here and a store, and what to do about it.
+//! Failures between this machine and a store, and what to do about them.
 
 use std::fmt;
 use std::io;
@@ -15,10 +15,10 @@ use popef::{Error, File, OpenOptions};
 pub struct RemoteError {
     code: Code,
     location: String,
-    /// What was found, in words without secrets.
+    /// The details, in words without secrets.
     found: String,
     status: Option<u16>,
-    /// What is left of the work that failed.
+    /// The leftovers of the failed work.
     left: Option<String>,
 }
 
@@ -95,16 +95,16 @@ codes! {
     /// The server sent a web page, such as one to log in.
     Page, "remote-page", InvalidData, "the server sent a web page and not a file",
         "look at the address in a browser; if that asks who you are, give --header, such as \"Authorization: Bearer ...\"";
-    /// The server sent other bytes than were asked for.
+    /// The server sent other bytes than requested.
     WrongRange, "remote-wrong-range", InvalidData, "the server sent another range than was asked for",
         "try again without the proxy or cache in between, or download the file first";
-    /// The server compressed what it sent.
+    /// The server compressed its answer.
     Encoded, "remote-encoded", InvalidData, "the server changed the encoding of the file",
         "turn off compression in the server, or in the proxy in between";
     /// The answer ended too early.
     Cut, "remote-cut", ConnectionAborted, "the answer ended too early",
         "try again; if it happens again, a proxy in between may cut answers";
-    /// The server redirects to where it must not.
+    /// The server redirects to a forbidden place.
     Redirect, "remote-redirect", InvalidInput, "the redirect was not followed",
         "give the address that it leads to, if you trust it";
     /// Http was not allowed.
@@ -128,7 +128,7 @@ codes! {
     /// The caller gave up.
     Stopped, "remote-stopped", Interrupted, "the work was stopped",
         "start it again";
-    /// No object has a name like that.
+    /// No object has a matching name.
     NoMatch, "remote-no-match", NotFound, "no object fits",
         "look at the pattern: * stays within a folder, ** does not";
     /// There is an object already.
@@ -140,10 +140,10 @@ codes! {
     /// A file on this machine could not be read.
     Local, "remote-local", Other, "the new file could not be read on this machine",
         "look at the disk that has the temporary files";
-    /// A setting with which nothing can be asked for.
+    /// A setting that prevents all requests.
     Settings, "remote-settings", InvalidInput, "a setting of the store is wrong",
         "correct the option or the variable";
-    /// A listing that is too long, or without end.
+    /// A listing that is too long or endless.
     Listing, "remote-listing", Other, "the listing of the bucket is too long",
         "give a longer prefix, or name the objects";
     /// A key that cannot be read, such as one with an empty part.
@@ -190,7 +190,7 @@ impl RemoteError {
         self.code.advice()
     }
 
-    /// The error that the library's error comes from, if that is one of this crate.
+    /// The error of this crate behind an error of the library, if there is one.
     pub fn of(error: &Error) -> Option<&RemoteError> {
         let mut next: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
         while let Some(error) = next {
@@ -202,7 +202,7 @@ impl RemoteError {
         None
     }
 
-    /// The same as the library says it of a file that cannot be read: its error has the location as its path.
+    /// Returns the library's error for a file that cannot be read. Its path is the location.
     pub fn into_result(self) -> Result<File, Error> {
         struct Failing(PathBuf, RemoteError);
         impl ReadAt for Failing {

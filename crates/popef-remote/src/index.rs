@@ -44,7 +44,7 @@ impl Kept {
     }
 }
 
-/// Gives an indexer all that it wants. `first` are the object's first bytes.
+/// Gives an indexer all bytes that it wants. `first` are the object's first bytes.
 pub(crate) async fn index(
     object: &Object,
     first: Bytes,

@@ -50,15 +50,16 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Bucket {
     pub(crate) name: String,
-    /// The account, where the address has it.
+    /// The account, if the address has it.
     pub(crate) account: Option<String>,
-    /// What comes before the key in addresses: `s3://bucket`.
+    /// The part before the key in addresses: `s3://bucket`.
     pub(crate) base: String,
 }
 
 const SCHEMES: [&str; 10] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "https", "http", "hf"];
 
-/// Whether a text is an address of a file, and not a path. The files of addresses with `file:` are on this machine, and count too.
+/// Whether a text is an address of a file, and not a path. Addresses with `file:` are files on this machine, and count
+/// too.
 ///
 /// ```
 /// assert!(popef_remote::is_remote("s3://bucket/model.popef"));

@@ -25,14 +25,14 @@ pub(crate) struct Object {
     context: Context,
 }
 
-/// What all requests for a file share.
+/// The shared parts of all requests for a file.
 #[derive(Clone)]
 pub(crate) struct Context {
     /// The location, as it is shown.
     pub(crate) name: Arc<str>,
     pub(crate) usage: Usage,
     pub(crate) options: Arc<Options>,
-    /// Has a permit for each request that may be under way.
+    /// Has a permit for each request that may run at the same time.
     pub(crate) permits: Arc<Semaphore>,
 }
 
@@ -46,7 +46,7 @@ struct Pin {
     modified: i64,
 }
 
-/// What an object was when it was opened, for a store that replaces only that.
+/// The version of an object when it was opened, for a store that replaces only that version.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) etag: String,
@@ -90,7 +90,7 @@ impl Object {
         }
     }
 
-    /// What it is now, if the store can tell that from other versions.
+    /// The current version, if the store can distinguish it from others.
     pub(crate) fn version(&self) -> Option<Version> {
         self.pin.strong().map(|etag| Version { etag, number: self.pin.number.clone() })
     }
@@ -118,11 +118,11 @@ impl Object {
     }
 }
 
-/// An error, and what the gate saw.
+/// An error, and the gate's observations.
 struct Failure {
     error: RemoteError,
     fault: Option<Fault>,
-    /// Whether the connection broke in the middle of an answer, so that it is worth asking again.
+    /// Whether the connection broke in the middle of an answer, so that another request is worthwhile.
     broke: bool,
 }
 
@@ -196,7 +196,7 @@ impl Context {
         }
     }
 
-    /// What an error of a store means.
+    /// Explains an error of a store.
     fn explain(&self, error: &object_store::Error, trace: &Trace) -> Failure {
         let seen = trace.seen();
         let http = http_error(error);
@@ -219,7 +219,7 @@ impl Context {
             _ => of_status(seen.status, seen.region.as_deref(), &error.to_string()),
         };
         let status = if seen.status.is_some_and(|status| status >= 300) { seen.status } else { None };
-        // If no answer came at all, the store has asked again already.
+        // If no answer came at all, the store has already repeated the request.
         let broke = code == Code::Cut && seen.status.is_some();
         Failure { error: self.error(code, found).with_status(status), fault: seen.fault, broke }
     }
@@ -294,7 +294,7 @@ fn of_status(status: Option<u16>, region: Option<&str>, text: &str) -> (Code, St
     }
 }
 
-/// The code in a store's own words: `<Code>NoSuchKey</Code>`. The rest of what it says may have secrets.
+/// The code in a store's own words: `<Code>NoSuchKey</Code>`. The rest of the answer may have secrets.
 fn said(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("<Code>")?;
     let (code, _) = rest.split_once("</Code>")?;

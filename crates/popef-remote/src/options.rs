@@ -36,7 +36,7 @@ pub struct Options {
     pub retries: usize,
     /// For how long a request is repeated.
     pub retry_timeout: Duration,
-    /// Is asked several times in a second while something is waited for, whether to give up.
+    /// Called several times a second during a wait. Returns whether to give up.
     pub stopped: Option<fn() -> bool>,
     pub(crate) headers: HeaderMap,
 }
@@ -88,7 +88,7 @@ impl Options {
     }
 }
 
-/// What cannot be changed without reading something else.
+/// The headers that a caller must not set, because they change what is read.
 const FIXED: [HeaderName; 8] = [
     http::header::RANGE,
     http::header::IF_MATCH,

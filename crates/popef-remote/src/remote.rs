@@ -45,9 +45,10 @@ type Versions = Arc<Mutex<HashMap<Arc<str>, Version>>>;
 /// What a caller needs of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Its headers. A server that only sends whole files will do, and takes as long as that.
+    /// Only its headers. This also works with a server that only sends whole files, but takes as long as the whole
+    /// file.
     Headers,
-    /// Its data too. A server must be able to send ranges.
+    /// Also its data. The server must be able to send ranges.
     Data,
 }
 
@@ -65,9 +66,9 @@ pub struct Opening {
 /// A file that was opened.
 #[derive(Debug)]
 pub struct Opened {
-    /// The file, or what is wrong with it.
+    /// The file, or its error.
     pub file: Result<File, Error>,
-    /// Its first bytes, as far as they came with the first answer.
+    /// Its first bytes, as far as the first answer had them.
     pub first: Vec<u8>,
     /// What it has cost so far. It grows while the file is read.
     pub usage: Usage,
@@ -75,7 +76,7 @@ pub struct Opened {
     pub notice: Option<String>,
 }
 
-/// A file whose first bytes are there.
+/// A file whose first bytes have arrived.
 enum Begun {
     Indexed {
         object: Object,
@@ -83,7 +84,7 @@ enum Begun {
         kept: Kept,
         first: Bytes,
     },
-    /// A Python pickle comes first, whose end must be found.
+    /// A Python pickle comes first. Its end must be found.
     Pickle {
         object: Object,
         first: Bytes,
@@ -125,7 +126,7 @@ impl Remote {
         })
     }
 
-    /// What an object was when it was opened last, if the store can tell that from other versions.
+    /// The version of an object when it was last opened, if the store can distinguish it from others.
     pub(crate) fn version_opened(&self, location: &Location) -> Option<Version> {
         let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
         versions.get(location.shown()).cloned()
@@ -140,12 +141,12 @@ impl Remote {
         }
     }
 
-    /// What everything has cost so far: files, listings and new objects.
+    /// The cost of everything so far: files, listings and new objects.
     pub fn usage(&self) -> &Usage {
         &self.usage
     }
 
-    /// Begins to open a file. Any number can be opened at once: they need no threads, and share the bound of requests.
+    /// Begins to open a file. Any number can be opened at once: they need no threads, and share the limit on requests.
     ///
     /// [`Options`] decide how far headers are read ahead, not the library's options.
     pub fn begin(&self, location: &Location, options: OpenOptions) -> Opening {
@@ -184,7 +185,7 @@ impl Remote {
         }
     }
 
-    /// The objects that a prefix or a pattern means, in the order of their names. Any other location means itself.
+    /// The objects that a prefix or a pattern means, in the order of their names. Any other location means only itself.
     pub fn list(&self, location: &Location) -> Result<(Vec<Location>, Usage), RemoteError> {
         let context = self.context(location);
         let usage = context.usage.clone();
@@ -196,7 +197,7 @@ impl Remote {
         Ok((found, usage))
     }
 
-    /// Has the runtime do some work, and waits for it.
+    /// Runs some work on the runtime, and waits for it.
     fn done<T: Send + 'static>(
         &self,
         context: &Context,

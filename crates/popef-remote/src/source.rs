@@ -1,4 +1,4 @@
-//! An object as a source of the library.
+//! An object as a byte source for the library.
 
 use std::io;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::error::{Code, RemoteError};
 use crate::index::Kept;
 use crate::object::Object;
 
-/// Reads an object from any thread. A reader that goes from front to back is read ahead of, in pieces that are asked for together.
+/// Reads an object from any thread. Reads ahead of sequential readers, in pieces that are requested together.
 pub(crate) struct Source {
     object: Object,
     name: PathBuf,
@@ -40,16 +40,16 @@ struct Reader {
     /// Where the next read is expected.
     next: u64,
     window: u64,
-    /// Whether it went over the end of a blob. Before that, nothing is read that belongs to the next one.
+    /// Whether it has read past the end of a blob. Before that, nothing of the next one is read.
     crossed: bool,
-    /// What was asked for ahead, in order and without gaps.
+    /// The data requested ahead, in order and without gaps.
     pieces: Vec<Piece>,
 }
 
 struct Piece {
     range: Range<u64>,
     state: State,
-    /// Gives the bytes back to those that may be read ahead.
+    /// Returns the bytes to the budget for reading ahead.
     _held: Held,
 }
 
@@ -84,7 +84,7 @@ impl Source {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for a range. The answer comes on a thread of the runtime.
+    /// Requests a range. The answer comes on a thread of the runtime.
     fn ask(&self, range: Range<u64>) -> Receiver<Result<Bytes, RemoteError>> {
         let (answer, answered) = sync_channel(1);
         let object = self.object.clone();
@@ -95,7 +95,7 @@ impl Source {
         answered
     }
 
-    /// The end of what may be read ahead of a reader that is at `at`.
+    /// The limit of reading ahead for a reader at `at`.
     fn end_for(&self, at: u64, crossed: bool) -> u64 {
         let size = self.object.size();
         let Some(ends) = self.ends.get().filter(|_| !crossed) else { return size };
@@ -201,7 +201,7 @@ impl Source {
     }
 }
 
-/// Waits for what another thread makes, and looks now and then whether the caller wants to give up.
+/// Waits for the result of another thread, and sometimes checks whether the caller wants to give up.
 pub(crate) fn wait<T>(
     answered: &Receiver<Result<T, RemoteError>>,
     stopped: Option<fn() -> bool>,
@@ -229,7 +229,7 @@ impl ReadAt for Source {
             return Ok(());
         }
         let mut reader = self.take_reader(offset);
-        // A reader that failed is not read ahead of any more.
+        // Data is no longer read ahead for a reader that failed.
         self.read_through(&mut reader, buf, offset)?;
         self.put_reader(reader);
         Ok(())

@@ -28,7 +28,7 @@ pub(crate) struct Whole {
 impl Whole {
     pub(crate) fn begin(gate: Gate, context: Context, runtime: &Handle) -> Self {
         let (to, pieces) = sync_channel(WAITING.saturating_add(1));
-        // Permissions to send. So the task never waits for a thread.
+        // Permissions to send, so that the task never waits for a thread.
         let (ask, mut asked) = mpsc::channel(WAITING);
         let whole = Whole { piece: Bytes::new(), ask, pieces, context: context.clone(), ended: false };
         runtime.spawn(async move {

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What reading a file has cost so far. Clones count the same.
+/// The cost of reading a file so far. Clones share the counts.
 ///
-/// All requests count, also those that failed and were repeated, and those that a redirect needed. Bytes are those of bodies.
+/// All requests count, including those that failed and were repeated, and those that a redirect needed. Bytes are those
+/// of bodies.
 #[derive(Clone, Debug, Default)]
 pub struct Usage {
     counts: Arc<Counts>,
@@ -28,7 +29,7 @@ impl Usage {
         self.counts.bytes.load(Ordering::Relaxed)
     }
 
-    /// Begins to count something that counts here too.
+    /// Begins a count that is added to this one too.
     pub(crate) fn part(&self) -> Usage {
         Usage { counts: Arc::default(), total: Some(Arc::clone(&self.counts)) }
     }

@@ -109,7 +109,7 @@ fn alone(blob: &Blob<'_>, status: Status) -> Compared {
 impl<'f> Couple<'f> {
     fn how(&self, options: &DiffOptions<'_>) -> Result<How<'f>, Error> {
         Ok(match (self.a.content(), self.b.content()) {
-            // Metadata has no data that means anything.
+            // Metadata has no data with a meaning.
             (Content::Metadata(_), _) if !options.exact => How::Not,
             (Content::Executable(a), Content::Executable(b)) if is_unpacked(a, b, options) => How::Unpacked(a, b),
             _ => match (self.a.as_data(), self.b.as_data()) {
@@ -138,7 +138,7 @@ impl<'f> Couple<'f> {
         }
     }
 
-    /// Says what the differences come to.
+    /// Summarises the differences.
     fn judge(&self, options: &DiffOptions<'_>, found: Found<'_, 'f>) -> Result<Compared, Error> {
         let mut changes = changes(&self.a, &self.b, options.exact)?;
         let (mut bytes, mut values, mut close) = (None, None, false);
@@ -186,7 +186,7 @@ impl<'f> Couple<'f> {
         let surplus = surplus_diff(a, b)?.map_or(0, |diff| bytes_of_diff(&diff));
         let mut known = Vec::new();
         known_changes(a, b, &mut known);
-        // Messages of other machines cost a request each.
+        // Messages on other machines cost a request each.
         if !known.is_empty() || !(*near || a.head_bytes().len() != b.head_bytes().len()) {
             return Ok(surplus);
         }

@@ -1,4 +1,4 @@
-//! The data of two blobs: which bytes are compared with which, and as what.
+//! The data of two blobs: which bytes are compared with each other, and as which elements.
 
 use std::ops::Range;
 

@@ -22,7 +22,7 @@ pub(super) fn unpacked(
     if of_a != of_b {
         return Ok(Some(differ(None)));
     }
-    // If the compressed bytes are the same, unpacking them would show nothing else.
+    // If the compressed bytes are the same, so are the unpacked ones.
     if a.is_compressed() == b.is_compressed() && Lot::bytes(a.data(), b.data()).is_same(scratch)? {
         progress.add(of_a.saturating_add(of_b))?;
         return Ok(None);

@@ -16,8 +16,8 @@ macro_rules! compare_fields {
     };
 }
 
-/// What differs between two metadata. Anchors are found by their names and directions, options by their names and programs by
-/// their indices; their order counts only if `exact`.
+/// The differences between two metadata. Anchors are found by their names and directions, options by their names and
+/// programs by their indices; their order counts only if `exact`.
 pub(super) fn changes(a: &Metadata, b: &Metadata, exact: bool) -> Vec<FieldDiff> {
     let mut changes = Vec::new();
     let mut changed = |field, a, b| changes.push(FieldDiff::field(field, a, b));
@@ -51,7 +51,7 @@ pub(super) fn json(value: &impl Serialize) -> Value {
 
 /// An item of a list in metadata whose order has no meaning.
 pub(crate) trait Keyed: PartialEq + Serialize {
-    /// By what it is found in the other list.
+    /// The key that finds it in the other list.
     type Key<'i>: Ord
     where
         Self: 'i;

@@ -1,4 +1,4 @@
-//! What differs between two files, by meaning: see [`diff`].
+//! The differences between two files, by meaning: see [`diff`].
 
 mod blob;
 mod data;
@@ -32,7 +32,7 @@ pub use report::{
 pub struct DiffOptions<'o> {
     /// When elements of tensors and feeds are the same.
     pub tolerance: Tolerance,
-    /// Whether also the order, the versions, the compression and every byte have to be the same.
+    /// Whether the order, the versions, the compression and every byte must also be the same.
     pub exact: bool,
     /// Whether to stop at the first difference, if only the verdict is wanted. The counts are not complete then.
     pub stop_early: bool,
@@ -67,7 +67,7 @@ impl fmt::Debug for DiffOptions<'_> {
 /// the second has. For each pair, 8 bytes are kept. While pairs are looked for, 16 bytes are kept for each blob of
 /// either file, from the first whose partner is at another place.
 ///
-/// Data is read in pieces and on all processors. Pieces whose bytes are the same are not looked at any further.
+/// Data is read in pieces and on all processors. Pieces with the same bytes are not examined further.
 ///
 /// ```
 /// use popef_ops::diff::{DiffOptions, Verdict, diff};
@@ -117,7 +117,7 @@ pub fn diff(
     let prefix = work.prefix()?;
     let mut summary = DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix, counts, ignored_bytes: 0 };
     if options.stop_early {
-        // What has no partner differs, whatever the data holds.
+        // A blob without a partner differs, whatever its data.
         let alone = pairs.iter().filter_map(|pair| pair.alone());
         alone.for_each(|status| summary.counts.count(status));
     }

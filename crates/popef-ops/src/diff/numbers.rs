@@ -23,7 +23,7 @@ impl Tolerance {
     }
 }
 
-/// What was found in a part of the elements. Parts are put together in their order.
+/// The result for a part of the elements. Parts are joined in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tally {
     /// Whether any bytes differ, even if the values do not.

@@ -1,4 +1,4 @@
-//! What a comparison found, as plain values.
+//! The result of a comparison, as plain values.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::name::Name;
 
-/// What differs between a blob and its partner in the other file.
+/// The differences between a blob and its partner in the other file.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ pub struct BlobDiff {
     /// How data without elements differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesDiff>,
-    /// What cannot be compared, and why.
+    /// The part that cannot be compared, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorInfo>,
 }
@@ -86,7 +86,7 @@ pub struct Side {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FieldDiff {
-    /// The list that the changed thing is in: `anchors`, `engineOptions`, `deviceOptions` or `programsMap`.
+    /// The list that has the change: `anchors`, `engineOptions`, `deviceOptions` or `programsMap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<&'static str>,
     /// The name of the anchor or option, or the index of the program.
@@ -107,7 +107,7 @@ impl FieldDiff {
         FieldDiff { list: None, name: None, field: Some(field), a, b }
     }
 
-    /// Whether it is of what blobs find their partners by.
+    /// Whether the field belongs to the key that pairs blobs.
     pub(super) fn is_key(&self) -> bool {
         self.list.is_none() && matches!(self.field, Some("name" | "executable"))
     }
@@ -122,7 +122,7 @@ pub struct ValueDiff {
     pub elements: u64,
     /// How many of them differ by more than the tolerance.
     pub different: u64,
-    /// In how many tensors of a feed any element differs.
+    /// The number of tensors of a feed in which any element differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub different_tensors: Option<u64>,
     /// The largest difference of two elements, `|a - b|`. Null if the elements are not numbers.
@@ -269,7 +269,7 @@ pub struct DiffSummary {
     pub verdict: Verdict,
     /// Whether both paths lead to the same file. Then its data was not read.
     pub same_file: bool,
-    /// Whether the order of the blobs that both have differs. Null unless an exact comparison was asked for.
+    /// Whether the order of the blobs that both have differs. Null unless an exact comparison was requested.
     pub reordered: Option<bool>,
     /// How the bytes before the first blob differ.
     pub prefix: Option<BytesDiff>,

@@ -21,7 +21,7 @@ const STEP: u64 = 4 << 20;
 pub(super) struct Files<'t> {
     /// `None` if nothing is written.
     path: Option<&'t Path>,
-    /// When all files say that they were changed, in seconds since 1970.
+    /// The time of the last change that all files get, in seconds since 1970.
     modified: u64,
     most: Most,
     progress: &'t dyn Progress,
@@ -33,7 +33,7 @@ impl<'t> Files<'t> {
         Files { path, modified, most, progress }
     }
 
-    /// When all files say that they were changed, in seconds since 1970.
+    /// The time of the last change that all files get, in seconds since 1970.
     pub(super) fn modified(&self) -> u64 {
         self.modified
     }
@@ -71,7 +71,7 @@ impl<'t> Files<'t> {
     }
 }
 
-/// Creates a file, and the folder that it is in if that is missing.
+/// Creates a file, and its folder if that is missing.
 fn create(path: &Path, most: Most) -> io::Result<fs::File> {
     let create = || most.limit(fs::OpenOptions::new().write(true).create_new(true)).open(path);
     match (create(), path.parent()) {
@@ -116,7 +116,7 @@ impl<'t> NewFile<'t> {
         self.out.is_none()
     }
 
-    /// Counts bytes that would be written.
+    /// Counts bytes instead of writing them.
     pub(super) fn skip(&mut self, len: u64) {
         self.len = self.len.saturating_add(len);
     }
@@ -143,7 +143,7 @@ impl<'t> NewFile<'t> {
         Ok(())
     }
 
-    /// Writes all that a reader gives.
+    /// Writes all bytes of a reader.
     pub(super) fn copy(&mut self, from: &mut dyn Read) -> Result<(), Error> {
         let progress = self.progress;
         copy(from, self, progress)

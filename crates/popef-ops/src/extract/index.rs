@@ -1,4 +1,4 @@
-//! `index.json`: what an extracted folder holds, and everything of the file that its other files cannot say.
+//! `index.json`: the contents of an extracted folder, and all facts about the file that its other files do not have.
 
 use std::fmt;
 use std::fs;
@@ -26,8 +26,8 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub(crate) struct Index {
     place: Place,
-    /// When the files say that they were last changed, in seconds since 1970. A file that says something else was changed
-    /// after it was extracted.
+    /// The time of the last change of the files, in seconds since 1970. A file with another time was changed after it
+    /// was extracted.
     pub(crate) modified: u64,
     /// The file with the bytes before the first blob.
     pub(crate) prefix: Option<String>,
@@ -132,7 +132,7 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Er
 }
 
 impl Index {
-    /// Opens that of a folder, which may be anything.
+    /// Opens the index of a folder. It may be any file.
     pub(crate) fn open(folder: &Path) -> Result<Self, Error> {
         if folder.is_file() {
             let message = "it is a file; needed is a folder that popef extract made";
@@ -180,7 +180,7 @@ fn bad(error: serde_json::Error) -> Error {
     }
 }
 
-/// Hands out the entries of an index. The rest was read already.
+/// Hands out the entries of an index. The rest was read before.
 struct Entries<'e> {
     each: &'e mut dyn FnMut(Entry) -> Result<(), Error>,
     /// What `each` failed with.

@@ -1,5 +1,5 @@
-//! Takes files apart: each blob into a file that other programs read, and `index.json`, by which [`pack`](crate::pack) makes
-//! the same file again, byte for byte.
+//! Extracts files: each blob into a file that other programs read, and `index.json`, with which [`pack`](crate::pack)
+//! makes the same file again, byte for byte.
 
 mod archive;
 mod files;
@@ -48,12 +48,12 @@ pub enum Arrays {
     Raw,
 }
 
-/// What is taken out of files, and how.
+/// What to extract from files, and how.
 #[derive(Clone, Copy)]
 pub struct ExtractOptions<'o> {
     /// How tensors and feeds are written.
     pub arrays: Arrays,
-    /// Whether executables are unpacked. [`pack`](crate::pack) then compresses them anew, which gives other bytes.
+    /// Whether executables are unpacked. [`pack`](crate::pack) then compresses them again, which gives other bytes.
     pub unpacked: bool,
     /// Which blobs are taken out.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
@@ -74,12 +74,12 @@ impl fmt::Debug for ExtractOptions<'_> {
     }
 }
 
-/// Writes the chosen blobs of files into a new folder. One file's blobs go into the folder itself, those of several files into a
-/// folder for each within it.
+/// Writes the chosen blobs of files into a new folder. The blobs of a single file go into the folder itself, those of
+/// several files into a subfolder for each.
 ///
-/// The folder appears when it is complete, and the folders that it is in are made if they are missing. No name from a file
-/// becomes a path, and nothing is written through a link. With [`Overwrite::Never`](crate::Overwrite::Never), the folder must not
-/// exist, or be empty. Otherwise one that was extracted is replaced, if nothing else is in it.
+/// The folder appears when it is complete, and missing parents are made. No name from a file becomes a path, and links
+/// are not followed. With [`Overwrite::Never`](crate::Overwrite::Never), the folder must not exist, or be empty.
+/// Otherwise an extracted folder is replaced, if nothing else is in it.
 ///
 /// Only users who could open a file can open its extracted files, as for [`Output`](crate::Output).
 ///

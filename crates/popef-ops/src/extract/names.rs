@@ -23,7 +23,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// A new file name like a name from a file.
+    /// Makes a new file name from a name in a file.
     pub(crate) fn of(&mut self, name: &[u8]) -> String {
         let name = safe(name);
         let mut nth = self.taken.get(&*folded(&name)).copied().unwrap_or(0).saturating_add(1);
@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// A name that a blob is to have among others, before it is known whether it needs a number.
+/// The wanted name of a blob among others, before it is known whether it needs a number.
 #[derive(Clone, Debug)]
 pub(super) struct Wish<'n> {
     /// Where all names must differ: a folder, or an archive.
@@ -74,7 +74,7 @@ impl Wish<'_> {
     }
 }
 
-/// The numbers of the names that would be the same as another.
+/// The numbers of the names that would equal another one.
 ///
 /// Only hashes of names are examined, 8 bytes per name, and only numbers are kept, so that a file may have millions of
 /// blobs. If two names happen to have the same hash, one of them gets a number that it does not need.
@@ -85,7 +85,8 @@ pub(super) struct Numbers(
 );
 
 impl Numbers {
-    /// `wishes` gives the blobs in order with their names, the same each time. The first of a name has no number.
+    /// `wishes` gives the blobs in order with their names, the same each time. The first blob with a name has no
+    /// number.
     pub(super) fn of<'n, I: Iterator<Item = (usize, Wish<'n>)>>(count: usize, wishes: impl Fn() -> I) -> Numbers {
         let hasher = RandomState::new();
         let mut all = Vec::with_capacity(count);
@@ -132,14 +133,15 @@ fn numbered(name: &str, number: Option<u32>) -> Cow<'_, str> {
     number.map_or(Cow::Borrowed(name), |number| Cow::Owned(format!("{name}~{number}")))
 }
 
-/// A name that is safe on every system, and that has an ending put after it.
+/// Makes a name that is safe on every system, before its ending is added.
 pub(crate) fn safe(name: &[u8]) -> String {
     let mut kept = String::new();
     for chunk in cut(name).utf8_chunks() {
         kept.extend(chunk.valid().chars().map(|letter| if is_refused(letter) { '_' } else { letter }));
         kept.extend(chunk.invalid().iter().map(|_| '_'));
     }
-    // What begins with a dot is hidden, and with a hyphen looks like an option. Windows drops dots and spaces at the end.
+    // A name with a leading dot is hidden, and one with a leading hyphen looks like an option. Windows drops dots and
+    // spaces at the end.
     let name = kept.trim_end_matches(['.', ' ']);
     match name.as_bytes().first() {
         None => "unnamed".to_owned(),
@@ -157,12 +159,12 @@ fn cut(name: &[u8]) -> &[u8] {
     name.get(..end).unwrap_or(name)
 }
 
-/// Whether a system takes no such letter in the name of a file, or it hides something from a reader.
+/// Whether a system does not accept the letter in the name of a file, or the letter hides something from a reader.
 fn is_refused(letter: char) -> bool {
     matches!(letter, '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*') || is_hidden(letter)
 }
 
-/// Whether Windows takes the name for a device, whatever follows the first dot.
+/// Whether Windows treats the name as a device, whatever follows the first dot.
 fn is_reserved(name: &str) -> bool {
     let name = name.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
     let is_number =
@@ -173,8 +175,8 @@ fn is_reserved(name: &str) -> bool {
         || numbered("LPT")
 }
 
-/// What all names have in common that are one file on a system: case and the normalisation of Unicode do not count everywhere. Some
-/// names that have it in common are two files everywhere.
+/// Returns the common form of all names that are one file on some system: case and the normalisation of Unicode do not
+/// count everywhere. Some names with the same form are two files everywhere.
 pub(crate) fn folded(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         return name.to_ascii_lowercase().into();
@@ -184,15 +186,15 @@ pub(crate) fn folded(name: &str) -> Cow<'_, str> {
     upper.flat_map(char::to_lowercase).nfd().collect::<String>().into()
 }
 
-/// The key of an array in an `.npz` file: the name itself, unless it hides something, or an archive that is unpacked would lead
-/// elsewhere by it. Names with slashes are usual, and numpy takes them.
+/// The key of an array in an `.npz` file: the name itself, unless it hides something, or would lead elsewhere when the
+/// archive is unpacked. Names with slashes are usual, and numpy accepts them.
 pub(super) fn entry_key(name: &Text<'_>) -> String {
     let is_key = |text: &str| text.len() <= LONGEST_KEY && !text.contains(|letter| letter == '\\' || is_hidden(letter));
     let text = name.to_str().ok().filter(|text| is_key(text) && is_path_within(text));
     text.map_or_else(|| safe(name.as_bytes()), str::to_owned)
 }
 
-/// Whether a path leads to something in the folder that it begins in, on any system.
+/// Whether a path stays within the folder in which it begins, on any system.
 fn is_path_within(path: &str) -> bool {
     let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     !has_drive && path.split('/').all(|part| !matches!(part, "" | "." | ".."))

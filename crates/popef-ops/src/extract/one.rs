@@ -1,4 +1,4 @@
-//! Blobs in one file, as other programs have them, without `index.json`.
+//! Blobs in a single file for other programs, without `index.json`.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ use crate::progress::Progress;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OneFile {
-    /// One tensor or feed, as numpy has it.
+    /// One tensor or feed, in numpy's format.
     Npy,
     /// Tensors and feeds, by name.
     Npz,
@@ -78,7 +78,7 @@ impl OneFile {
         }
     }
 
-    /// What it has one of, or several.
+    /// The words for what the file has: one item or several.
     fn needed(self) -> &'static str {
         match self {
             OneFile::Npy => "an .npy file has one tensor or feed",
@@ -170,7 +170,7 @@ pub fn extract_one(
     Ok(Extracted { files: vec![report] })
 }
 
-/// Fails unless the file can have what is chosen.
+/// Fails unless the file can store the chosen blobs.
 fn check(plan: &Plan<'_>, form: OneFile) -> Result<(), Error> {
     let needed = form.needed();
     let wrong = |code, found: String| Err(in_file(plan, Error::new(code, format!("{needed}, and {found}"))));
@@ -185,7 +185,7 @@ fn check(plan: &Plan<'_>, form: OneFile) -> Result<(), Error> {
     odd.map_or(Ok(()), |blob| Err(in_file(plan, no_array(&blob))))
 }
 
-/// The error, of the file that is read.
+/// The error, about the file that is read.
 fn in_file(plan: &Plan<'_>, error: Error) -> Error {
     plan.file().path().into_iter().fold(error, Error::in_file)
 }

@@ -64,7 +64,7 @@ impl<'f> Plan<'f> {
         Plan::with(file, options, false)
     }
 
-    /// The same for one file with all arrays.
+    /// Makes the same plan for one file with all arrays.
     pub(super) fn of_one(file: &'f File, options: &ExtractOptions<'_>) -> Self {
         Plan::with(file, options, true)
     }
@@ -177,7 +177,7 @@ impl<'f> Plan<'f> {
         Goes { place, ending, form, len }
     }
 
-    /// The executable, if it is to be unpacked. An unknown compression stays.
+    /// The executable, if it must be unpacked. An unknown compression stays.
     fn unpacks<'b>(&self, blob: &Blob<'b>) -> Option<ExecutableBlob<'b>> {
         let executable = blob.as_executable().filter(|_| self.unpacked)?;
         executable.compression().ok()??;
@@ -235,11 +235,11 @@ fn surplus_wish<'b>(blob: &Blob<'_>) -> Wish<'b> {
     Wish { place: "surplus", name: safe(name_of(blob).as_bytes()).into(), same: Same::Folded }
 }
 
-/// The names of executables that the format forbids: those of several, and the empty one.
+/// The names of executables that the format forbids: repeated names, and the empty one.
 #[derive(Default)]
 struct ForbiddenNames {
     random: RandomState,
-    /// Hashes of the names that several have, sorted.
+    /// Hashes of repeated names, sorted.
     several: Vec<u64>,
 }
 
@@ -260,7 +260,7 @@ impl ForbiddenNames {
 }
 
 impl Planned {
-    /// The executable's unpacked bytes are written, and its entry is that of one that is not compressed.
+    /// Writes the executable's unpacked bytes, with the entry of an uncompressed one.
     fn unpack(&mut self, executable: &ExecutableBlob<'_>) {
         let was = executable.compression().ok().flatten();
         self.entry.compress = was.map(packing_for);
@@ -270,7 +270,8 @@ impl Planned {
         self.notes.push(if self.entry.was.is_some() { Note::AsZlib } else { Note::Recompressed });
     }
 
-    /// Adds what follows the main file's data, and the header and info if they are not what is written for these values.
+    /// Adds the bytes after the main file's data, and the header and info if they differ from those written for these
+    /// values.
     fn keep(&mut self, blob: &Blob<'_>, surplus: impl FnOnce() -> String) -> Result<(), Error> {
         let len = blob.data().len();
         if self.len < len {

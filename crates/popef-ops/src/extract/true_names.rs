@@ -1,4 +1,4 @@
-//! The names of blobs that are not those of their files.
+//! The names of blobs that differ from those of their files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ use popef::types::{FeedDataInfo, TensorDataInfo, Text};
 use super::index::{Entry, Form, INDEX, Index, Kind};
 use crate::error::Error;
 
-/// What the indices around files say. Each is read once, and only names that differ from those of files are kept.
+/// The contents of the indexes around files. Each is read once, and only names that differ from those of files are
+/// kept.
 #[derive(Debug, Default)]
 pub(crate) struct ExtractedNames {
-    /// By the folder of an index, and the path of a file in it.
+    /// Keyed by the folder of an index, and the path of a file in it.
     folders: HashMap<PathBuf, HashMap<String, Text<'static>>>,
 }
 
@@ -31,7 +32,7 @@ impl ExtractedNames {
     }
 }
 
-/// The folder that a folder is in.
+/// The parent of a folder.
 fn around(folder: &Path) -> PathBuf {
     folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
@@ -50,7 +51,7 @@ fn names_of(folder: &Path) -> Result<HashMap<String, Text<'static>>, Error> {
     Ok(names)
 }
 
-/// The file of an entry, and the name of its blob, if that is another than the file's.
+/// The file of an entry, and the name of its blob, if that differs from the file's.
 fn renamed(entry: Entry) -> Option<(String, Text<'static>)> {
     let (Kind::Tensor(TensorDataInfo { name, .. }) | Kind::Feed(FeedDataInfo { name, .. })) = entry.blob else {
         return None;

@@ -60,7 +60,7 @@ pub(super) fn write(
 
 /// The number of bytes written for a blob.
 struct Sizes {
-    /// In its file, or for its data in an archive.
+    /// The bytes in its own file, or for its data in an archive.
     main: u64,
     surplus: u64,
 }
@@ -81,7 +81,7 @@ fn row(input: usize, blob: &Blob<'_>, planned: Planned, Sizes { main, surplus }:
     }
 }
 
-/// Writes what a blob has for itself.
+/// Writes the files that belong to one blob alone.
 fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<Sizes, Error> {
     let (entry, data) = (&planned.entry, blob.data());
     let main = match &entry.data {

@@ -1,4 +1,4 @@
-//! Arrays in files of other formats: `.npy`, `.npz` and `.safetensors`, and arrays that a program has.
+//! Arrays in files of other formats: `.npy`, `.npz` and `.safetensors`, and arrays in memory.
 //!
 //! [`read`] opens any such file, whatever its name, and gives its arrays: name, shape and type, and a reader of the
 //! bytes in PopEF's layout. Headers are checked against the existing bytes. No array is held in memory as a whole,
@@ -128,7 +128,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<Array>, Error> {
 pub struct ArrayFile {
     arrays: Arrays,
     path: PathBuf,
-    /// So that the file is not opened again for each array.
+    /// Keeps the file open, so that it is not opened again for each array.
     _open: Arc<LocalFile>,
 }
 
@@ -145,7 +145,7 @@ impl ArrayFile {
         ArrayFile::of(Source::of(path.as_ref())?)
     }
 
-    /// The same for a file that was looked at already.
+    /// Opens a file that was examined already.
     pub(crate) fn of(source: Source) -> Result<Self, Error> {
         let path = source.path().to_owned();
         let (open, all) = (source.open()?, Place::of(source));
@@ -192,8 +192,8 @@ impl Arrays {
 }
 
 impl Array {
-    /// A reader of exactly the bytes of the array as PopEF has them: little-endian, the last dimension running fastest. A
-    /// checksum in the file is checked when the last byte is read.
+    /// A reader of exactly the bytes of the array in PopEF's layout: little-endian, the last dimension running fastest.
+    /// A checksum in the file is checked when the last byte is read.
     pub fn reader(&self) -> Result<Box<dyn Read + Send>, Error> {
         let in_file = |error: Error| match self.place() {
             Some(place) => error.in_file(place.path()),
@@ -247,12 +247,12 @@ pub(crate) fn npy_header(info: &TensorInfo) -> Option<Vec<u8>> {
     npy::Header::to_bytes(info)
 }
 
-/// Makes an error of a file whose contents are not what its header says.
+/// Makes an error about a file whose contents differ from its header.
 fn bad(message: impl Into<String>) -> Error {
     Error::new(Code::BadArray, message)
 }
 
-/// Makes an error of an array that PopEF cannot have.
+/// Makes an error about an array that PopEF cannot store.
 fn unsupported(message: impl Into<String>) -> Error {
     Error::new(Code::UnsupportedArray, message)
 }

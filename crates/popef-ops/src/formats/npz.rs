@@ -23,7 +23,7 @@ pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// An entry of an archive.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Its bytes as they are in the archive.
+    /// Its bytes as stored in the archive.
     place: Place,
     /// Its name, for errors.
     name: Text<'static>,
@@ -284,7 +284,7 @@ impl Entry {
     }
 }
 
-/// Gives the bytes of an entry, and fails instead of giving the last ones if they are not those that were put in.
+/// Gives the bytes of an entry, and fails before the last ones if their checksum is wrong.
 struct Checked {
     bytes: Box<dyn Read + Send>,
     /// The name of the entry, and the path of the archive below, for errors.

@@ -31,7 +31,7 @@ impl Layout {
         self.fortran && !is_empty && info.shape.iter().filter(|extent| **extent > 1).count() > 1
     }
 
-    /// The bytes of a reader as PopEF has them.
+    /// The bytes of a reader in PopEF's layout.
     pub(super) fn ordered(
         self,
         data: impl Read + Send + 'static,
@@ -94,7 +94,7 @@ struct Swapped<R> {
     /// The bytes of an element.
     size: usize,
     piece: Vec<u8>,
-    /// The first byte of the piece that was not given out.
+    /// The first byte of the piece that is not given out yet.
     at: usize,
 }
 

@@ -10,7 +10,7 @@ use popef::read::{LocalFile, ReadAt};
 
 use crate::error::{Code, Error};
 
-/// A file as it was when it was first looked at.
+/// A file in the state in which it was first examined.
 #[derive(Clone, Debug)]
 pub(crate) struct Source(Arc<Looked>);
 
@@ -40,12 +40,12 @@ impl Source {
         self.0.len
     }
 
-    /// When the file was last written to.
+    /// When the file was last changed.
     pub(crate) fn modified(&self) -> Option<SystemTime> {
         self.0.modified
     }
 
-    /// Opens the file, which must be as it was.
+    /// Opens the file, which must be unchanged.
     pub(crate) fn open(&self) -> Result<Arc<LocalFile>, Error> {
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = open.upgrade() {
@@ -105,7 +105,7 @@ impl Place {
         self.len
     }
 
-    /// Reads from an offset, as far as there are bytes. Returns the part of `buf` that was filled.
+    /// Reads from an offset, as far as the place has bytes. Returns the filled part of `buf`.
     pub(crate) fn read_up_to<'b>(&self, offset: u64, buf: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let buf = buf.get_mut(..left.min(buf.len())).unwrap_or_default();

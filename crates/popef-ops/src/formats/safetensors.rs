@@ -18,7 +18,7 @@ use crate::work::len_of;
 
 /// The bytes before the JSON: its length.
 const LEN: u64 = 8;
-/// The most bytes of JSON, as the format has it.
+/// The most bytes of JSON that the format allows.
 const LONGEST: u64 = 100_000_000;
 
 /// The tensors of a file, in the order of their data. Only the place of each tensor's member in the header is kept.
@@ -221,7 +221,7 @@ impl<'de> Deserialize<'de> for Texts {
     }
 }
 
-/// Finds where members begin and end. What they are made of is checked when they are parsed.
+/// Finds where members begin and end. Their contents are checked when they are parsed.
 impl Header {
     fn peek(&mut self) -> Result<u8, Error> {
         let bytes = self.reader.fill_buf().map_err(|error| Error::io("read the header", error))?;
@@ -337,7 +337,7 @@ impl Header {
     }
 }
 
-/// What the keys in `__metadata__` begin with that say the type of a tensor whose elements are written as bytes.
+/// The prefix of the keys in `__metadata__` that state the type of a tensor whose elements are written as bytes.
 const TYPE_KEY: &str = "popef.dataType.";
 
 /// Writes the part before the data of these tensors, which `tensors` gives twice with their names in the order of their
@@ -348,7 +348,7 @@ pub(crate) fn write_header<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
 ) -> Result<(), Error> {
     let mut len = Counter(0);
     write_json(tensors, &mut len)?;
-    // So that the data is aligned in a file that is mapped.
+    // Padding aligns the data in a mapped file.
     let padded = len.0.checked_next_multiple_of(8).filter(|len| *len <= LONGEST);
     let padded = padded.ok_or_else(|| {
         let message = format!("the header of a .safetensors file has at most {LONGEST} bytes, and this needs more");

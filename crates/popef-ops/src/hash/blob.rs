@@ -24,7 +24,7 @@ pub(super) struct BlobDigests {
     pub(super) error: Option<Box<ErrorInfo>>,
 }
 
-/// Computes the digests of a blob from a reader of its stored data. If what is stored is damaged, the reader is still read to
+/// Computes the digests of a blob from a reader of its stored data. If the data is damaged, the reader is still read to
 /// its end.
 pub(super) fn hash_blob(
     blob: &Blob<'_>,
@@ -55,7 +55,7 @@ impl BlobDigests {
         Ok(found)
     }
 
-    /// Adds those of the data and, if that is not damaged, those of the content, given its length and digests.
+    /// Adds the digests of the data and, if that is not damaged, those of the content, given its length and digests.
     pub(super) fn finish(
         mut self,
         blob: &Blob<'_>,
@@ -112,14 +112,14 @@ impl Stream<'_> {
         }
     }
 
-    /// Reads what is the content of a blob as far as it is in the data. Returns its length and digests.
+    /// Reads the part of the data that is the blob's content. Returns its length and digests.
     fn read_content(&mut self, blob: &Blob<'_>, buffer: &mut [u8]) -> Result<(u64, Digests), Error> {
         let len = content_len(blob).unwrap_or_default();
         self.read(len, buffer)?;
         Ok((len, self.hasher.clone().finish()))
     }
 
-    /// Unpacks a compressed executable. The outer error is one of reading, and the inner one damage of what was read.
+    /// Unpacks a compressed executable. The outer error is one of reading, and the inner one damage of the data.
     fn unpack(
         &mut self,
         size: u64,

@@ -1,5 +1,5 @@
-//! The canonical form of what a blob means. docs/TOOLBOX.md describes it: do not change one without the other, and not without
-//! another [`FORM`].
+//! The canonical form of a blob's content. docs/TOOLBOX.md describes it: do not change one without the other, and not
+//! without another [`FORM`].
 
 use popef::types::EngineOption;
 use popef::{Blob, Content, Error, File, Metadata};
@@ -16,11 +16,11 @@ const FILE: u64 = u64::MAX;
 /// Bytes in canonical form, which are hashed: numbers are 8 bytes, little endian, and texts have their length in front.
 struct Form {
     hasher: Hasher,
-    /// What is not hashed yet. Hashing many bytes at once takes less time.
+    /// Bytes that are not hashed yet. Hashing many bytes at once takes less time.
     pending: Vec<u8>,
 }
 
-/// As many bytes are hashed at once.
+/// The number of bytes that are hashed at once.
 const MOST_PENDING: usize = 64 << 10;
 
 impl Form {

@@ -1,4 +1,4 @@
-//! Digests of files, of their blobs, and of what they mean: see [`hash`].
+//! Digests of files, of their blobs, and of their content: see [`hash`].
 
 mod blob;
 mod content;
@@ -82,7 +82,7 @@ impl fmt::Debug for HashOptions<'_> {
 /// `each` is called with the digests of each blob, in file order. Memory for the content digest of the file is 36 bytes
 /// per blob, or 68 for both algorithms.
 ///
-/// The blobs are hashed on all processors, and large ones by BLAKE3 in pieces.
+/// The blobs are hashed on all processors, and large ones with BLAKE3 in pieces.
 ///
 /// ```
 /// use popef_ops::hash::{BlobHash, HashOptions, hash};
@@ -156,7 +156,7 @@ fn expected(file: &File, options: &HashOptions<'_>) -> u64 {
     if options.whole { file.end() } else { chosen().fold(file.prefix().len(), u64::saturating_add) }
 }
 
-/// What takes the digests of one blob after the other.
+/// Receives the digests of one blob after the other.
 type Take<'t> = dyn FnMut(Blob<'_>, BlobDigests) -> Result<(), Error> + 't;
 
 /// The blobs of a file, each read on its own.

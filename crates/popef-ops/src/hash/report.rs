@@ -74,7 +74,7 @@ pub struct FileHash {
     pub damaged: u64,
     /// Whether these are all blobs of the file.
     pub complete: bool,
-    /// What comes before the first blob, if anything does.
+    /// The digests of the bytes before the first blob, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<PrefixHash>,
     /// Content digest of the file. Empty if it was not requested, or if a blob has none.

@@ -20,10 +20,10 @@ use crate::progress::Progress;
 /// How to compare a file with its entry in a manifest.
 #[derive(Clone, Copy, Default)]
 pub struct VerifyOptions<'o> {
-    /// Whether only the digests of the content are compared. Otherwise all are that the entry has.
+    /// Whether only the digests of the content are compared. Otherwise all digests of the entry are.
     pub only_content: bool,
-    /// Which blobs are compared, by their type and name; that of metadata is its executable's. Then nothing of the file as a whole
-    /// is. `None` for all.
+    /// Which blobs are compared, by their type and name; metadata has the name of its executable. Then the file as a
+    /// whole is not compared. `None` for all blobs.
     pub select: Option<SelectNamed<'o>>,
 }
 
@@ -70,7 +70,7 @@ pub struct Verification {
     pub added: u64,
 }
 
-/// A blob that is not as it should be.
+/// A blob that differs, is missing or is new.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -110,7 +110,7 @@ pub enum BlobVerdict {
     Added,
 }
 
-/// Compares a file with its entry in a manifest, by all digests that the entry has, or only by those of the content.
+/// Compares a file with its entry in a manifest, by all digests of the entry, or only by those of the content.
 ///
 /// If the entry has a digest of the whole file and that is right, nothing else is computed. Otherwise `each` is called
 /// with the blobs that differ or are new, in file order, and then with those that are missing. Blobs are found by type,
@@ -218,7 +218,7 @@ impl Verification {
     }
 }
 
-/// The blobs were read twice: once to see what they are, and once to compare them.
+/// The blobs were read twice: first to find their keys, then to compare them.
 fn check_unchanged(entry: &ManifestEntry) -> Result<(), Error> {
     match entry.text.is_unchanged() {
         Ok(true) => Ok(()),
@@ -289,7 +289,7 @@ enum FoundBy {
 struct Indexed {
     key: u128,
     place: u64,
-    /// In the first one with a key: how many with that key were found in the file.
+    /// For the first one with a key: the number of blobs with that key that were found in the file.
     found: u32,
 }
 
@@ -304,7 +304,7 @@ impl<'m> Blobs<'m> {
         Ok(Blobs { rows, options: *options, found_by, complete: entry.complete })
     }
 
-    /// The next blob of the entry that is chosen.
+    /// The next chosen blob of the entry.
     fn next(&mut self) -> Result<Option<Row>, Error> {
         while let Some((_, row)) = self.rows.next()? {
             if self.options.chooses(row.blob_type, row.name.text()) {
@@ -338,7 +338,7 @@ impl<'m> Blobs<'m> {
         })
     }
 
-    /// Tells of the blobs that were not found in the file, in the order of the manifest.
+    /// Reports the blobs that were not found in the file, in the order of the manifest.
     fn missing(&mut self, each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>) -> Result<(), Error> {
         let FoundBy::Index(index) = &mut self.found_by else { return Ok(()) };
         let mut places: Vec<u64> = Vec::new();
@@ -368,7 +368,7 @@ fn indexed(rows: &mut Rows<'_>, options: &VerifyOptions<'_>) -> Result<Vec<Index
     Ok(index)
 }
 
-/// Half of the digest of a key, which is enough to tell them apart.
+/// Half of the digest of a key, which is enough to distinguish keys.
 fn key_of(digest: &blake3::Hash) -> u128 {
     let (&[half, _], []) = digest.as_bytes().as_chunks::<16>() else { return 0 };
     u128::from_le_bytes(half)

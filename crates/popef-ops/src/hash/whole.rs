@@ -30,7 +30,7 @@ pub fn hash_bytes(from: &mut dyn Read, algorithms: Algorithms, progress: &dyn Pr
     }
 }
 
-/// The digests of all bytes of a file on disk, which need not be a PopEF file. By BLAKE3, all processors work on it.
+/// The digests of all bytes of a file on disk, which need not be a PopEF file. With BLAKE3, all processors work on it.
 ///
 /// Fails if the file is changed meanwhile.
 pub fn hash_path(path: &Path, algorithms: Algorithms, progress: &dyn Progress) -> Result<Digests, Error> {
@@ -113,7 +113,7 @@ pub(super) fn with_blobs(
         // If this thread fails, the other one ends now, because its pieces are no longer received.
         let blobs = blobs_from(file, options, Relayed { from, piece: Vec::new(), used: 0 }, take);
         let whole = whole.join().map_err(|_| Error::new(Code::Stopped, "a thread has ended"))?;
-        // If reading failed, that is why this thread got too little.
+        // If reading failed, this thread got too few bytes for that reason.
         let whole = whole?;
         blobs.map(|()| whole)
     })
@@ -163,7 +163,7 @@ impl Relay<'_> {
     }
 }
 
-/// Hashes the blobs from what another thread reads.
+/// Hashes the blobs from the bytes that another thread reads.
 fn blobs_from(file: &File, options: &HashOptions<'_>, mut from: Relayed, take: &mut Take<'_>) -> Result<(), Error> {
     let mut buffer = Vec::new();
     for blob in file.blobs().filter(|blob| (options.select)(blob)) {

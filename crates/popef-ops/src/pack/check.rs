@@ -1,4 +1,4 @@
-//! Whether what is packed fits together.
+//! Whether the packed blobs fit together.
 
 use std::mem;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const BATCH: u64 = 4 << 20;
 /// Maximum number of problems, and of warnings, that are kept.
 const MOST: usize = 1000;
 
-/// Whether a finding is of no rule by which the parts were checked before they were written.
+/// Whether the rule of a finding was not already applied to the parts before they were written.
 pub(super) fn is_untold(finding: &NewFinding) -> bool {
     let mut told = RULES.iter().chain(&WARNINGS).chain([&BETWEEN_FEEDS]);
     told.all(|rule| *rule != finding.rule)
@@ -54,7 +54,7 @@ impl Heads {
     }
 }
 
-/// What was found: how much, and the first in words.
+/// The findings: their number, and the first ones in words.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     pub(super) first: Vec<String>,
@@ -70,12 +70,12 @@ impl Messages {
     }
 }
 
-/// Compares tensors and feeds with their anchors, many at a time.
+/// Compares tensors and feeds with their anchors, in batches.
 #[derive(Debug)]
 pub(super) struct Checks {
-    /// Executables and metadata, which each batch has.
+    /// Executables and metadata, which are in each batch.
     models: Vec<Head>,
-    /// Whether the metadata are as they were extracted. Then what is wrong with them was so before.
+    /// Whether the metadata are as they were extracted. Then their problems existed before.
     are_same: bool,
     batch: Heads,
     /// How many bytes of headers a batch has.
@@ -95,7 +95,7 @@ struct Feeds {
 }
 
 impl Feeds {
-    /// Adds a feed. Beyond as much as a batch, feeds are not compared.
+    /// Adds a feed. Feeds beyond the size of a batch are not compared.
     fn add(&mut self, head: &[u8], len: u64, is_same: bool) {
         self.is_changed |= !is_same;
         if self.heads.len().saturating_add(len_of(head)) <= BATCH {

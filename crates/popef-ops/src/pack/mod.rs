@@ -36,7 +36,7 @@ pub use report::{LeftBehind, Packed, PackedBlob, State};
 /// What blobs are made of.
 #[derive(Clone, Debug)]
 pub enum PackInput {
-    /// A folder that was extracted, as it is now. The bytes before the first blob come from there too.
+    /// An extracted folder in its current state. The bytes before the first blob come from there too.
     ///
     /// Its `index.json` is not trusted: the files that it names must be in the folder, must not be reached through
     /// links, and must not be named twice. An index with keys that this version does not know is refused.
@@ -48,13 +48,13 @@ pub enum PackInput {
     Metadata(PathBuf),
     /// An opaque blob and its name. It belongs to the executable if there is only one.
     Opaque(Text<'static>, PathBuf),
-    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file, or if that was extracted, the name that
-    /// `index.json` in the folder around has for it.
+    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file. If the file was
+    /// extracted, it has the name in the `index.json` of the enclosing folder.
     ///
     /// Bytes (`U8`) become 8-bit floats if the packed metadata has an input anchor of that type with the same name and
     /// shape. This also applies to feeds and to arrays in memory.
     Tensors(PathBuf),
-    /// The only array of a file as the tensor of this name, or the array of the name if the file has several.
+    /// The only array of a file as the tensor of this name, or the array with this name if the file has several.
     TensorOf(Text<'static>, PathBuf),
     /// The only array of a file as the feed of this name. Its first dimension is the runs.
     Feed(Text<'static>, PathBuf),
@@ -119,7 +119,7 @@ pub fn pack(
     each: &mut dyn FnMut(PackedBlob) -> Result<(), Error>,
 ) -> Result<Packed, Error> {
     let walk = Walk::new(inputs, forbidden(&target))?;
-    // Before all blobs are gone through.
+    // Before all blobs are visited.
     target.check([])?;
     can_refuse(options.strict, &target)?;
     walk.check_files()?;
@@ -166,7 +166,7 @@ pub fn pack(
     Ok(packed)
 }
 
-/// The file that must not be read, because it is to be replaced.
+/// The file that must not be read, because it will be replaced.
 fn forbidden(target: &Target<'_>) -> Option<(PathBuf, FileId)> {
     let place = target.place().filter(|place| place.overwrite != Overwrite::Inputs)?;
     // A missing file is not an input.
@@ -203,7 +203,7 @@ fn write(
         |size, state| PackedBlob { index, blob_type, name, size, state, was: None, now: None, taken_as: part.taken_as };
     output.any_names(part.any_name);
     if let (Some(packing), Some(executable)) = (packing, blob.as_executable()) {
-        // So that they are not opened again for each piece.
+        // Keeps files open, so that they are not opened again for each piece.
         let _open: Vec<_> =
             part.data.iter().filter_map(Bytes::place).map(|place| place.source().open()).collect::<Result<_, _>>()?;
         progress.expect(output.told_of(&executable, Some(packing)));

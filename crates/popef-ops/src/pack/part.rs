@@ -24,7 +24,7 @@ pub(super) struct Part {
     /// The values of a metadata blob.
     pub(super) metadata: Option<Metadata>,
     pub(super) data: Vec<Bytes>,
-    /// The header and info as they were in the file that was extracted.
+    /// The header and info as they were in the extracted file.
     pub(super) old_head: Option<Vec<u8>>,
     /// How the executable is to be compressed.
     pub(super) compress: Option<Packing>,
@@ -34,13 +34,13 @@ pub(super) struct Part {
     pub(super) any_name: bool,
     /// Its state compared with the extracted blob.
     pub(super) state: State,
-    /// Whether it is of another shape or type than what was extracted.
+    /// Whether its shape or type differs from the extracted blob's.
     pub(super) is_reshaped: bool,
     /// The type of its anchor, if it is an array of bytes that stands for 8-bit floats.
     pub(super) taken_as: Option<DataType>,
-    /// Whether it gets its name, or that of its executable, from others.
+    /// Whether its name, or that of its executable, comes from other inputs.
     pub(super) is_unnamed: bool,
-    /// The number of the input that it is from, and the file, for errors.
+    /// The number of its input, and the file, for errors.
     pub(super) input: usize,
     pub(super) from: String,
 }
@@ -175,7 +175,7 @@ impl Part {
         head.ok_or_else(|| self.bad("nothing says what its header is"))
     }
 
-    /// Whether a file with only a blob is that of this one.
+    /// Whether the only blob of a file matches this one.
     fn is_said_by(&self, file: &File, head_len: u64) -> bool {
         let Some(blob) = file.blob(0) else { return false };
         // The length of the data decides where data begins in a blob of an unknown type.
@@ -263,7 +263,7 @@ impl Write for First {
     }
 }
 
-/// The number of runs of a feed, and what each has.
+/// The number of runs of a feed, and the shape of each.
 fn runs(mut info: TensorInfo) -> Option<(u32, TensorInfo)> {
     if info.shape.is_empty() {
         return None;

@@ -105,7 +105,7 @@ pub struct PackedBlob {
 pub enum State {
     /// No sign of a change: its files have the times that they got when they were extracted.
     Same,
-    /// Its files were written to since then, or say something else.
+    /// Its files were written since then, or differ from the index.
     Changed,
     /// It was compressed, perhaps again, so its bytes differ.
     Compressed,

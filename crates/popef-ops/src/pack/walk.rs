@@ -24,7 +24,7 @@ pub(super) struct Walk<'i> {
 }
 
 impl<'i> Walk<'i> {
-    /// `forbidden` is a file that is to be replaced.
+    /// `forbidden` is a file that will be replaced.
     pub(super) fn new(inputs: &'i [PackInput], forbidden: Option<(PathBuf, FileId)>) -> Result<Self, Error> {
         let paths = inputs.iter().filter_map(|input| match input {
             PackInput::Folder(path) => Some(&**path),
@@ -48,7 +48,7 @@ impl<'i> Walk<'i> {
         Ok(())
     }
 
-    /// What all files allow that are packed.
+    /// The permissions that all packed files have.
     pub(super) fn rights(&self) -> Result<Most, Error> {
         let mut most = self.inputs.iter().filter_map(PackInput::file).fold(Most::USUAL, Most::and_at);
         for (folder, index) in &self.folders {
@@ -92,7 +92,7 @@ impl<'i> Walk<'i> {
         self.some_parts(true, each)
     }
 
-    /// All blobs but tensors and feeds, in order. No array is looked at.
+    /// All blobs except tensors and feeds, in order. Arrays are not read.
     pub(super) fn parts_without_data(&self, each: Each<'_>) -> Result<(), Error> {
         self.some_parts(false, each)
     }

@@ -5,7 +5,7 @@ use popef::types::{ElementSources, OpaqueInfo, TensorDataInfo, Text};
 
 use super::compare::FieldChange;
 
-/// A new name or info, and what that changes in words.
+/// A new name or info, with the changes in words.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) name: Option<Text<'static>>,
@@ -50,6 +50,6 @@ impl NewData {
 /// A tensor that is added after all other blobs.
 pub(super) struct Added {
     pub(super) info: TensorDataInfo,
-    /// Which one of the weights its data is.
+    /// The index of its data among the new weights.
     pub(super) weights: usize,
 }

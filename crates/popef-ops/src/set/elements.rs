@@ -18,13 +18,13 @@ pub(super) trait Element: Serialize + DeserializeOwned + Default {
     /// The name by which it is found.
     fn key(&self) -> Text<'static>;
 
-    /// Whether the list, which may be only the inputs or outputs, has it.
+    /// Whether the list, which may be only the inputs or outputs, contains it.
     fn is_of(&self, list: List) -> bool {
         let _ = list;
         true
     }
 
-    /// Fields that a new element must be given.
+    /// Required fields of a new element.
     const NEEDED: &[&str] = &[];
 }
 
@@ -57,7 +57,7 @@ impl Element for Anchor {
         }
     }
 
-    // An anchor with less is more likely a mistyped name than a new one.
+    // An anchor with fewer fields is more likely a mistyped name than a new one.
     const NEEDED: &[&str] = &["type", "handle", "tensorInfo.dataType", "tensorInfo.shape"];
 }
 
@@ -235,7 +235,7 @@ impl<T: Element> Elements<T> {
     }
 }
 
-/// The fields that are to be set, with their values.
+/// The fields to set, with their values.
 fn parts(
     list: List,
     name: &Text<'static>,
@@ -247,7 +247,7 @@ fn parts(
         return Ok(vec![(field, read(&path, field, given)?)]);
     }
     match (object(given), list.main_field()) {
-        // What was typed as an option's value is a text, whatever is in it.
+        // The typed value of an option is always a text.
         (_, Some(field)) if matches!(given, Given::Word(_)) => Ok(vec![(field, read(&path, field, given)?)]),
         (Some(object), _) => {
             let fields = fields_of(&object)?.into_iter();

@@ -31,7 +31,7 @@ use crate::formats::Array;
 use crate::name::Name;
 use path::Path;
 
-/// Changes to a file. Names are those of the file as it is, before anything is renamed.
+/// Changes to a file. Names are those in the file before anything is renamed.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// The executable whose metadata is changed. Not needed if the file has only one metadata.
@@ -65,9 +65,9 @@ impl Changes {
 /// Where new data is.
 #[derive(Clone, Debug)]
 pub enum Weights {
-    /// In a file, `.npy`, `.npz` or `.safetensors`, or in the `.npy` files of a folder. If a folder, or the one around it, has the
-    /// `index.json` of an extracted file, that says which arrays belong to which tensors. Other arrays of its files with several
-    /// have their own names.
+    /// In a file, `.npy`, `.npz` or `.safetensors`, or in the `.npy` files of a folder. If a folder, or its parent, has
+    /// the `index.json` of an extracted file, that says which arrays belong to which tensors. Other arrays in files
+    /// with several have their own names.
     At(PathBuf),
     /// In a file with one array, for the tensor or feed of this name, or in the array of the name if it has several.
     For(Text<'static>, PathBuf),
@@ -82,8 +82,9 @@ pub enum Change {
     Set(FieldPath, Given),
     /// Removes an element of a list, or empties a text or a list.
     Unset(FieldPath),
-    /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets what is there. A list replaces the whole list; an
-    /// object in its place changes only the elements that it names. The path is that of the patch, for errors.
+    /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets a field. A list replaces the
+    /// whole list; an object in its place changes only the elements that it names. The path is that of the patch, for
+    /// errors.
     Merge(Value, Option<PathBuf>),
 }
 
@@ -172,7 +173,7 @@ pub struct BlobChange {
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name before; that of metadata is its executable's.
+    /// Its old name; metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
     /// The fields that change.
@@ -185,6 +186,7 @@ pub struct BlobChange {
 pub struct Outcome {
     /// The size of the file in bytes.
     pub size: u64,
-    /// What the library's checks find in the new file and did not find in the old one. `None` if it could not be read back.
+    /// The findings of the library's checks in the new file that the old one does not have. `None` if the file could
+    /// not be read back.
     pub new_findings: Option<Vec<NewFinding>>,
 }

@@ -8,7 +8,7 @@ use super::value::Kind;
 use crate::error::{Code, Error};
 use crate::near::did_you_mean;
 
-/// A field: its key in JSON, with dots between the keys of objects in each other.
+/// A field: its key in JSON, with dots between the keys of nested objects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) key: &'static str,
@@ -90,7 +90,7 @@ impl List {
         }
     }
 
-    /// The field by which elements are found.
+    /// The field that identifies elements.
     pub(super) fn key(self) -> &'static str {
         if self == List::ProgramsMap { "index" } else { "name" }
     }

@@ -14,9 +14,9 @@ use crate::progress::Progress;
 use crate::read_back::Counted;
 use crate::verify::same_bytes;
 
-/// What is to be done with new data.
+/// What to do with new data.
 pub(super) enum Place<'f> {
-    /// Into this blob, in place of its elements.
+    /// Write it into this blob, in place of its elements.
     Blob(Blob<'f>),
     /// Into a new tensor.
     New(TensorDataInfo),

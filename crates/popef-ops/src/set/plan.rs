@@ -262,7 +262,7 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-/// The index of the metadata that is meant.
+/// The index of the metadata to change.
 fn model(file: &File, executable: Option<&Text<'_>>, chosen: &dyn Fn(&Blob<'_>) -> bool) -> Result<usize, Error> {
     let mut all: Vec<_> = file.blobs().filter_map(|blob| blob.as_metadata()).collect();
     if !all.is_empty() {

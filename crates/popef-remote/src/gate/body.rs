@@ -1,4 +1,4 @@
-//! A body that must have exactly as many bytes as it should.
+//! A body that must have the expected number of bytes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Page,
     /// The answer has another range, or an unreadable one.
     WrongRange(String),
-    /// The answer says another length than its range has.
+    /// The answer states a length that differs from its range.
     WrongLength,
     /// The body is compressed. The header that says so.
     Encoded(String),
@@ -24,13 +24,13 @@ pub(crate) enum Fault {
     Cut,
     /// The body is longer than it may be.
     Long,
-    /// A redirect to somewhere else than https, or one of too many.
+    /// A redirect to an address without https, or one of too many.
     Redirect(String),
     /// Http, which was not allowed.
     Http,
-    /// The service of a cloud's machines for credentials is not there.
+    /// The machine has no service for credentials, as machines in clouds do.
     NoCredentials,
-    /// There is nothing at the asked place. The object's size, if the server says it.
+    /// The requested range is empty. The object's size, if the server states it.
     OutOfRange(Option<u64>),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What was seen of the requests for one range, over all repetitions.
+/// The observations of the requests for one range, over all repetitions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) usage: Usage,
@@ -56,7 +56,7 @@ pub(crate) struct Seen {
     pub(crate) fault: Option<Fault>,
     /// The bucket's region, if the store states it.
     pub(crate) region: Option<String>,
-    /// Whether the service for credentials was asked, and not the store.
+    /// Whether the service for credentials was contacted, and not the store.
     pub(crate) of_credentials: bool,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Gate {
     services: Vec<Service>,
 }
 
-/// A service for credentials that the environment puts elsewhere than where clouds have it.
+/// A service for credentials that the environment puts at an unusual address.
 #[derive(Clone, PartialEq, Eq)]
 struct Service {
     host: String,
@@ -73,12 +73,12 @@ pub(crate) struct Address {
 const MOST_OF_A_REFUSAL: u64 = 64 << 10;
 /// Pages of listings have a thousand names, of a thousand bytes each at most, and as much again around them.
 const MOST_OF_A_LISTING: u64 = 16 << 20;
-/// What is said of an upload: its address and a few tokens.
+/// Answers about uploads: their addresses and a few tokens.
 const MOST_OF_AN_UPLOAD: u64 = 64 << 10;
 const MOST_REDIRECTS: usize = 10;
-/// The services for credentials on a cloud's machines answer at once, or are not there.
+/// The services for credentials on a cloud's machines answer at once, or do not exist.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
-/// The variables with their addresses, if they are somewhere else.
+/// The variables that set other addresses for them.
 const SERVICES: [&str; 6] = [
     "AWS_METADATA_ENDPOINT",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
@@ -87,7 +87,7 @@ const SERVICES: [&str; 6] = [
     "IDENTITY_ENDPOINT",
     "MSI_ENDPOINT",
 ];
-/// Why a request is refused that an address leads to.
+/// Why a request to an address is refused.
 pub(crate) const OF_METADATA: &str = "it leads to addresses at which clouds have the credentials of a machine";
 
 impl Gate {
@@ -101,7 +101,7 @@ impl Gate {
         Gate { condition, ..self }
     }
 
-    /// Asks for the whole file, for servers without ranges.
+    /// Requests the whole file, for servers without ranges.
     pub(crate) async fn whole(&self) -> Result<HttpResponse, HttpError> {
         let mut request = HttpRequest::new(object_store::client::HttpRequestBody::empty());
         *request.method_mut() = Method::GET;
@@ -241,7 +241,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Fails if the body is compressed, of itself or on its way.
+/// Fails if the body is compressed, in itself or in transit.
 fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     for (header, plain) in [(CONTENT_ENCODING, "identity"), (TRANSFER_ENCODING, "chunked")] {
         let found = headers.get(&header).map(|encoding| encoding.to_str().unwrap_or("unknown").trim());
@@ -321,7 +321,7 @@ fn embedded(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether an address is one of a link alone, which no router passes on.
+/// Whether an address is link-local, so that routers do not forward it.
 fn is_of_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_link_local(),
@@ -342,7 +342,7 @@ const OF_CLOUDS: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
 ];
 
-/// Finds the addresses of names, without those of services for credentials, which have names of their own.
+/// Finds the addresses of names, except those of services for credentials, which have names of their own.
 pub(crate) struct Names;
 
 impl Resolve for Names {
@@ -356,7 +356,7 @@ impl Resolve for Names {
     }
 }
 
-/// The addresses of a name that may be asked. `None` if there are others only.
+/// The addresses of a name that may be contacted. `None` if all of them are forbidden.
 fn allowed(name: &str, mut found: Vec<SocketAddr>) -> Option<Vec<SocketAddr>> {
     if !is_metadata(name) {
         found.retain(|found| {

@@ -15,7 +15,7 @@ pub(crate) fn asked(header: &str) -> Option<Range<u64>> {
     range(first, last)
 }
 
-/// What an answer has: `bytes 0-65535/1000000`.
+/// The content of an answer's header: `bytes 0-65535/1000000`.
 pub(crate) fn answered(header: &str) -> Option<ContentRange> {
     let (numbers, size) = header.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = numbers.split_once('-')?;

@@ -10,7 +10,7 @@ use super::super::digest::Digests;
 use super::super::report::PrefixHash;
 use super::source::Position;
 
-/// The members of an object: a document, a file or a blob. Their meaning depends on which it is.
+/// The members of an object: a document, a file or a blob, which determines their meaning.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     pub(super) kind: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Keys {
     pub(super) whole: Digests,
     /// Where the list of blobs begins, if the object has one.
     pub(super) blobs: Option<u64>,
-    /// Whether there is a list of files.
+    /// Whether it has a list of files.
     pub(super) files: bool,
 }
 
@@ -65,11 +65,11 @@ enum Key {
 /// The version of the documents that are read.
 const VERSION: u64 = 1;
 
-/// What takes the objects in the lists of another one.
+/// Receives the objects in the lists of another one.
 pub(super) trait Sink {
     /// Takes an object in `blobs`.
     fn blob(&mut self, keys: Keys) -> Result<(), String>;
-    /// Takes an object in `files`, whose blobs were taken before.
+    /// Takes an object in `files`. Its blobs were taken before.
     fn file(&mut self, keys: Keys) -> Result<(), String>;
 }
 

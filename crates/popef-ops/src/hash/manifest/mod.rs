@@ -1,4 +1,4 @@
-//! What files are compared with: see [`Manifest`].
+//! The manifests that files are compared with: see [`Manifest`].
 
 mod keys;
 mod parse;
@@ -52,7 +52,7 @@ pub struct ManifestEntry {
     pub content: Digests,
     /// Digest of all blob headers, in file order.
     pub headers: Digests,
-    /// What comes before the first blob.
+    /// The digests of the bytes before the first blob.
     pub prefix: Option<PrefixHash>,
     /// The number of blobs with digests.
     pub blobs: u64,
@@ -67,11 +67,11 @@ pub struct ManifestEntry {
 pub(super) struct KeptRows {
     /// Where the first one begins.
     pub(super) start: u64,
-    /// The digest of all their keys, by which it is seen that a file has the same blobs in the same order.
+    /// The digest of all their keys, which shows whether a file has the same blobs in the same order.
     pub(super) order: Digest,
-    /// By which algorithms there are digests of the data of any blob.
+    /// The algorithms with a digest of any blob's data.
     pub(super) data: Algorithms,
-    /// By which algorithms there are digests of the content of any blob.
+    /// The algorithms with a digest of any blob's content.
     pub(super) content: Algorithms,
 }
 

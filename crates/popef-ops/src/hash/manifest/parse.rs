@@ -37,7 +37,7 @@ struct Found<'m> {
     entries: Vec<ManifestEntry>,
     /// The blobs of the file that is being read.
     rows: Collected,
-    /// The file that the last lines were blobs of, and where these begin.
+    /// The file of the last blob lines, and where these begin.
     lines: Option<(FilePath, u64)>,
 }
 
@@ -74,7 +74,7 @@ impl Found<'_> {
             Some("blob") => self.line(keys, start),
             None if keys.files => Ok(()),
             None | Some("file") => self.entry(keys),
-            // There may be other kinds later.
+            // Later versions may have other kinds.
             Some(_) if self.lines.is_none() => Ok(()),
             Some(kind) => Err(format!("it is of kind {kind}, among the blobs of a file")),
         }

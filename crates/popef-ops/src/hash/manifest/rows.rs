@@ -89,7 +89,7 @@ impl<'m> Rows<'m> {
             return Ok(None);
         }
         self.left = self.left.saturating_sub(1);
-        // Commas are between the objects of a list, and line ends between those that are lines.
+        // Objects of a list have commas between them, and lines have line ends.
         self.source.peek_behind(|byte| byte.is_ascii_whitespace() || byte == b',')?;
         let place = self.source.position().at();
         Ok(Some((place, self.read()?)))
