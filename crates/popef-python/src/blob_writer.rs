@@ -39,9 +39,10 @@ impl BlobWriter {
     /// `size`, only that many first bytes are written. Arrays may be non-contiguous or big-endian; they are written in
     /// C order and little-endian.
     ///
-    /// An array for a tensor or a feed must have its element type, or else `TypeError` is raised and nothing is written. One of
-    /// `uint8` or `numpy.void` is taken for bytes, as `bytes` are. An array may be flat or a part of the tensor; but if it has
-    /// as many elements and dimensions as the tensor and another shape, `ValueError` is raised.
+    /// An array for a tensor or a feed must have its element type, or else `TypeError` is raised and nothing is
+    /// written. An array of `uint8` or `numpy.void` counts as bytes, like `bytes`. An array may be flat or a part of
+    /// the tensor; but if it has as many elements and dimensions as the tensor and another shape, `ValueError` is
+    /// raised.
     ///
     /// >>> import io, popef
     /// >>> with popef.Writer(io.BytesIO()) as writer:

@@ -50,7 +50,7 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Opti
     let mut unpack = unpack.map_err(|error| raise(py, &error))?;
     let mut bytes: Vec<u8> = Vec::new();
     loop {
-        // The size that the file states is a claim, so memory grows with what is unpacked.
+        // The size that the file states is a claim, so memory grows with the unpacked bytes.
         let more = bytes.len().clamp(64 << 10, PIECE);
         let reserved = bytes.try_reserve(more);
         reserved.map_err(|_| PyMemoryError::new_err("there is no memory for the unpacked executable"))?;
@@ -68,7 +68,7 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Opti
     .map(Some)
 }
 
-/// What a caller gave to be written, as `bytes` or as a memoryview of single bytes.
+/// The caller's data to write, as `bytes` or as a memoryview of single bytes.
 pub(crate) enum Given<'py> {
     Bytes(PyBackedBytes),
     View { view: Bound<'py, PyAny>, len: usize },
@@ -134,8 +134,8 @@ impl<'py> Given<'py> {
         }
     }
 
-    /// Calls `put` with the first `len` bytes, in pieces, without the interpreter's lock. Bytes that others could change
-    /// meanwhile are copied first, unless they go unseen to a file object.
+    /// Calls `put` with the first `len` bytes, in pieces, without the interpreter's lock. Copies bytes that others
+    /// could change meanwhile, unless they go unread to a file object.
     pub(crate) fn in_pieces(
         &self,
         py: Python<'py>,

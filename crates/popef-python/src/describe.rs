@@ -18,11 +18,11 @@ use crate::remote;
 use crate::to_python::Values;
 use crate::work::{Watch, run};
 
-/// Returns what is in files as plain dicts and lists: the same as the JSON of `popef ls --format json`, which
+/// Describes files as plain dicts and lists: the same as the JSON of `popef ls --format json`, which
 /// docs/dump.schema.json describes.
 ///
-/// A file is a `File`, or what `popef.open` takes. The path of a file without one is None. A damaged file has an `error`, and
-/// the blobs before the damage. A file that cannot be opened at all raises an exception.
+/// A file is a `File`, or anything that `popef.open` takes. The path of a file without one is None. A damaged file has
+/// an `error`, and the blobs before the damage. A file that cannot be opened at all raises an exception.
 ///
 /// With `values`, tensors and feeds have that many of their first values, and statistics of all. With `inside`, the
 /// result includes what the first bytes of executables say, and everything that frameworks wrote into opaque blobs.
@@ -68,7 +68,7 @@ const SCHEMA_VERSION: u32 = 1;
 /// The number of blobs after which the interpreter's lock is released.
 const BATCH: usize = 128;
 
-/// The program that an error's advice names, where it names one.
+/// The program in an error's advice, if the advice names one.
 const PROGRAM: &str = "popef ls";
 
 /// A file as it was given.
@@ -160,7 +160,7 @@ impl Listing<'_> {
     }
 }
 
-/// What kept the file from being read to its end.
+/// The reason why the file could not be read to its end.
 fn failure(opened: &Opened) -> Option<Failure> {
     match &opened.foreign {
         Some(foreign) => Some(Failure::new(foreign.advising(PROGRAM), Foreign::KIND, Foreign::CODE)),

@@ -1,4 +1,4 @@
-//! Arrays for libraries that know DLPack. NumPy makes what is handed over.
+//! Arrays for libraries that know DLPack. NumPy makes the exported objects.
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;

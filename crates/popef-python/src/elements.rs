@@ -13,7 +13,7 @@ pub(crate) struct Elements<'py> {
     /// `None` if they are flat bytes, which may be of any type.
     pub(crate) data_type: Option<DataType>,
     pub(crate) shape: Vec<i64>,
-    /// What has them: the object, or its array.
+    /// The owner of the elements: the object, or its array.
     pub(crate) object: Bound<'py, PyAny>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    /// `format` is one of the module `struct`, or what NumPy adds to it.
+    /// `format` is a format of the module `struct`, or of NumPy's additions to it.
     pub(crate) fn of(format: &str, size: usize) -> Self {
         let mut code = format.trim_start_matches(['@', '=', '<', '>', '!']).chars();
         match (code.next(), code.next_back()) {

@@ -1,4 +1,4 @@
-//! What becomes of a file whose writer is gone without having been closed.
+//! Decides what happens to a file whose writer goes away unclosed.
 //!
 //! The vendor's writer finishes its file then, and programs rely on that. But Python also drops a writer because an exception ended
 //! the function that had it. Then the file is incomplete, and must not replace the one before.
@@ -74,7 +74,8 @@ impl Origin {
         self.place.as_ref().is_some_and(|place| place.resolved == resolve(path) || same_file(place))
     }
 
-    /// Why the file must not be finished. `raised` says whether an exception is on its way. `None` if nothing speaks against it.
+    /// Why the file must not be finished. `raised` says whether an exception is being raised. `None` if it may be
+    /// finished.
     pub(crate) fn against(&self, py: Python<'_>, raised: bool) -> Option<&'static str> {
         if self.place.as_ref().is_some_and(Place::is_changed) {
             return Some("what was at its path was removed or replaced");
@@ -91,13 +92,13 @@ impl Origin {
         Interpreter::get(py).is_ok_and(|interpreter| interpreter.shown(py) != self.shown.load(Relaxed))
     }
 
-    /// Whether no line of Python runs any more because of an exception.
+    /// Whether Python code no longer runs because of an exception.
     fn is_unfinished(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
         let is_running = interpreter.frame(py).is_some();
         !is_running && !ENDING.load(Relaxed) && (self.is_left(py) || interpreter.is_main(py))
     }
 
-    /// What a person calls the writer.
+    /// The name of the writer in messages.
     pub(crate) fn name(&self) -> String {
         let path = self.place.as_ref().map(|place| format!(" for {}", place.path.display()));
         let line = if self.line.is_empty() { String::new() } else { format!(", made at {}", self.line) };

@@ -1,4 +1,4 @@
-//! What a reader found: executables, tensors, feeds and opaque blobs. Data is read when it is asked for.
+//! The contents that a reader found: executables, tensors, feeds and opaque blobs. Data is read on request.
 
 use popef::read::{BlobHandle, Data, DataBlob};
 use pyo3::prelude::*;
@@ -62,12 +62,12 @@ impl ExecutableReader {
         text_of(py, self.0.blob().name())
     }
 
-    /// The bytes of the executable, unpacked if the file has them compressed.
+    /// The bytes of the executable, unpacked if they are compressed.
     fn executable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(bytes::unpacked(py, &self.0)?.unwrap_or_else(|| PyBytes::new(py, b"")))
     }
 
-    /// Whether the file has the executable compressed. The vendor's name of this is not known.
+    /// Whether the executable is compressed in the file. The vendor's name for this is unknown.
     #[getter]
     #[pyo3(name = "isCompressed")]
     fn is_compressed(&self) -> bool {

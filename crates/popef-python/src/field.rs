@@ -248,7 +248,7 @@ macro_rules! value_class {
                 #[doc = concat!("Sets `", stringify!($getter), "`.")]
                 #[pyo3(name = $set_shown)]
                 fn $setter(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-                    // Made first, because it may run Python code that uses this object.
+                    // Made first, because making it may run Python code that uses this object.
                     let new = crate::field::Field::set(value);
                     let new = new.map_err(|error| crate::number::named(value.py(), stringify!($getter), error))?;
                     let _old = std::mem::replace(&mut slf.try_borrow_mut()?.$field, new);

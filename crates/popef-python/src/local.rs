@@ -61,7 +61,7 @@ fn map<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyAny>> {
     mapped
 }
 
-/// Opens something that looks for signals meanwhile.
+/// Opens a file, and checks for signals meanwhile.
 fn watched(py: Python<'_>, open: impl FnOnce(Signals) -> Result<File, Error> + Send) -> PyResult<File> {
     let opening = Arc::new(AtomicBool::new(true));
     let signals = Signals { opening: Arc::clone(&opening), begun: Instant::now(), looked: AtomicU64::new(0) };
@@ -70,11 +70,11 @@ fn watched(py: Python<'_>, open: impl FnOnce(Signals) -> Result<File, Error> + S
     opened.map_err(|error| raise(py, &error))
 }
 
-/// Looks for signals while a file is opened, because no other code does.
+/// Checks for signals while a file is opened, because no other code does.
 struct Signals {
     opening: Arc<AtomicBool>,
     begun: Instant,
-    /// When signals were looked for, in milliseconds.
+    /// The time of the last check for signals, in milliseconds.
     looked: AtomicU64,
 }
 
@@ -135,7 +135,7 @@ impl Seen {
     }
 }
 
-/// A file that is mapped. Its arrays need no descriptor, so one is opened again only when something else reads it.
+/// A mapped file. Its arrays need no descriptor, so one is opened again only for other reads.
 struct Mapped {
     path: PathBuf,
     size: u64,
@@ -147,7 +147,7 @@ struct Mapped {
 }
 
 impl Mapped {
-    /// Does something with the file. Fails if another one is at the path now.
+    /// Works on the file. Fails if another one is at the path now.
     fn with<T>(&self, work: impl FnOnce(&LocalFile) -> io::Result<T>) -> io::Result<T> {
         if let Some(first) = &*self.first.lock().unwrap_or_else(PoisonError::into_inner) {
             return work(first);

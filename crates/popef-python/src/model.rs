@@ -1,4 +1,4 @@
-//! Models: what belongs together in the files of a reader.
+//! Models: blobs that belong together in the files of a reader.
 
 use popef::read::BlobHandle;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::metadata::{Anchor, Metadata};
 use crate::reader::Reader;
 use crate::text;
 
-/// Makes models of what a reader has read.
+/// Makes models from the files of a reader.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()

@@ -90,7 +90,7 @@ impl Opening {
     /// Closes the file. Running reads finish, and arrays keep the memory that they share.
     pub(crate) fn close(&self) {
         let inside = self.inside.write().unwrap_or_else(PoisonError::into_inner).take();
-        // Python may run code when it goes.
+        // Dropping it may run Python code.
         drop(inside);
     }
 

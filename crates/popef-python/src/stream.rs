@@ -20,7 +20,7 @@ use rustix::fs::FallocateFlags;
 use crate::error::raise;
 use crate::work::{COPIED, PIECE};
 
-/// A file object that can seek. Data is read when it is asked for.
+/// A file object that can seek. Data is read on request.
 struct Source {
     stream: Py<PyAny>,
     /// The position of the first blob.
@@ -89,7 +89,7 @@ pub(crate) fn open(stream: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult
     opened.map_err(|error| raise(py, &error))
 }
 
-/// What a file object read: bytes, or anything else with a buffer.
+/// The result of a file object's read: bytes, or anything else with a buffer.
 fn bytes_of(read: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
     if read.is_instance_of::<PyBytes>() || read.is_instance_of::<PyByteArray>() {
         return Ok(read.extract()?);
@@ -103,11 +103,11 @@ fn bytes_of(read: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
 thread_local! {
     /// The piece that this thread is writing, as Python has it.
     static OFFERED: RefCell<Option<Py<PyBytes>>> = const { RefCell::new(None) };
-    /// A piece of an array that this thread is writing, which only a file object looks at.
+    /// A piece of an array that this thread is writing, which only a file object reads.
     static UNSEEN: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
 }
 
-/// Lets `write` write a piece, which a file object then gets as it is, instead of a copy.
+/// Lets `write` write a piece. The file object then gets the piece itself instead of a copy.
 pub(crate) fn offering<T>(piece: Bound<'_, PyBytes>, write: impl FnOnce() -> T) -> T {
     OFFERED.replace(Some(piece.unbind()));
     let written = write();
@@ -122,7 +122,7 @@ fn offered<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
     })
 }
 
-/// What the library gets for a piece that it does not see.
+/// The library gets this in place of a piece that it must not read.
 static STAND_IN: [u8; PIECE] = [0; PIECE];
 
 /// Lets `write` write a piece of an array into a file object without a copy. Python code can change an array at any
@@ -142,7 +142,7 @@ pub(crate) fn unseen(
     }
 }
 
-/// The piece that the library has not seen, if zeros in its place arrive.
+/// The piece that the library has not read, if zeros in its place arrive.
 fn arrived(bytes: &[u8]) -> Option<Py<PyAny>> {
     ptr::eq(bytes.as_ptr(), STAND_IN.as_ptr()).then(|| UNSEEN.take()).flatten()
 }

@@ -125,7 +125,7 @@ impl<'v, 'py> Serializer for &'v Values<'py> {
         serialize_str(&str);
     }
 
-    /// The number with the fewest digits that tell it from other `f32`s, as JSON has it.
+    /// The number with the fewest digits that distinguish it from other `f32`s, as JSON has it.
     fn serialize_f32(self, value: f32) -> Converted<'py> {
         self.serialize_f64(value.to_string().parse().unwrap_or(f64::NAN))
     }
@@ -215,7 +215,7 @@ impl<'v, 'py> Serializer for &'v Values<'py> {
     }
 }
 
-/// The value, or for a variant of an enum the dict that has it under the name of the variant.
+/// The value. For a variant of an enum, the dict with the value under the variant's name.
 fn named<'py>(values: &Values<'py>, variant: Option<&str>, value: Bound<'py, PyAny>) -> Converted<'py> {
     let Some(variant) = variant else { return Ok(value) };
     let dict = PyDict::new(values.py);

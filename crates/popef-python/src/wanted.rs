@@ -9,7 +9,7 @@ use pyo3::types::PyMemoryView;
 use crate::dtype::{dtype_of, name_of};
 use crate::elements::Found;
 
-/// The elements that a blob is to have. Bytes are taken as they are; arrays must fit.
+/// The expected elements of a blob. Any bytes are accepted; arrays must fit.
 pub(crate) struct Wanted {
     name: Text<'static>,
     info: TensorInfo,
@@ -36,7 +36,7 @@ impl Wanted {
         self.info.size_in_bytes().ok()?.checked_mul(runs)
     }
 
-    /// Fails if the elements of a buffer have another type, or the shape is another one.
+    /// Fails if the elements of a buffer have another type or shape.
     pub(crate) fn check_view(&self, view: &Bound<'_, PyMemoryView>) -> PyResult<()> {
         let format: String = view.getattr("format")?.extract()?;
         let size: usize = view.getattr("itemsize")?.extract()?;

@@ -1,7 +1,7 @@
 //! Long work, which Ctrl-C ends.
 //!
-//! Python handles signals only in its main thread, between two instructions of Python. So the work is done by another thread,
-//! and the thread that called waits for it, and looks for signals meanwhile. This holds whatever the work waits for.
+//! Python handles signals only in its main thread, between two instructions of Python. So another thread does the work.
+//! The calling thread waits for it, and checks for signals meanwhile. This holds whatever the work waits for.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -42,12 +42,12 @@ impl Watch {
         self.stopped.load(Relaxed)
     }
 
-    /// Whether the work shall go on.
+    /// Whether the work may continue.
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Sets how much was done of how much.
+    /// Sets the amount done and the total.
     pub(crate) fn set(&self, done: u64, total: u64) {
         self.done.store(done, Relaxed);
         self.total.store(total, Relaxed);
@@ -90,7 +90,7 @@ pub(crate) fn run<T: Send>(
     let (end, mut ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let working = thread::Builder::new().spawn_scoped(scope, move || {
-            // Dropped when the work ends, however that may be.
+            // Dropped when the work ends in any way.
             let _end = end;
             work(watch)
         });

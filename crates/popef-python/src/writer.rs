@@ -47,8 +47,8 @@ impl Mode {
 
 /// Writes a new file, at a path or into a binary file object that can seek.
 ///
-/// The file appears at its path when the writer is closed. Until then, and after any failure, what was at the path before stays as it
-/// is. As a context manager, it closes the file, or discards everything if the block raised an exception.
+/// The file appears at its path when the writer is closed. Until then, and after any failure, the old file at the path
+/// stays as it is. As a context manager, it closes the file, or discards everything if the block raised an exception.
 ///
 /// When an unclosed writer and its blob writers are gone, the file is finished, as the vendor's module does, with a
 /// `ResourceWarning`. It is discarded instead if an exception ended the work, or if the file at the path was removed or
@@ -119,7 +119,8 @@ fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
     begin(py, &path::absolute(to)?, |path| popef::Writer::create(path).map(|writer| writer.map_destination(boxed)))
 }
 
-/// Begins to write to a path, in place of a writer of this process that was forgotten, as one of a notebook's cell that failed is.
+/// Begins to write to a path, and replaces a forgotten writer of this process, such as that of a notebook's cell that
+/// failed.
 fn begin(
     py: Python<'_>,
     path: &Path,
@@ -174,7 +175,7 @@ impl Writer {
         })
     }
 
-    /// Begins the data of a tensor. As many bytes as its info says must be written.
+    /// Begins the data of a tensor. The caller must write as many bytes as its info says.
     #[pyo3(name = "createTensorData")]
     fn create_tensor_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
         let py = info.py();
@@ -203,7 +204,7 @@ impl Writer {
         self.session.close(py)
     }
 
-    /// Discards everything that was written. What was at the path before stays.
+    /// Discards everything that was written. The old file at the path stays.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
         self.session.discard(py)
     }
@@ -271,7 +272,7 @@ impl FileWriter {
     }
 }
 
-/// What the module calls when the interpreter begins to end.
+/// Called by the module when the interpreter begins to end.
 #[pyfunction]
 pub(crate) fn end_writers(py: Python<'_>) {
     session::end(py);

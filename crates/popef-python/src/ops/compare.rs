@@ -18,9 +18,9 @@ use crate::work::Watch;
 
 /// Compares two files by meaning, as `popef diff` does.
 ///
-/// `verdict` is `"same"`, `"different"` or `"notComparable"`. `blobs` has what differs, and `counts` how many blobs are the same.
-/// Elements of tensors may differ by `atol + rtol * |b|`. With `exact`, also the order, the versions, the compression and every byte
-/// have to be the same.
+/// `verdict` is `"same"`, `"different"` or `"notComparable"`. `blobs` has the differences, and `counts` the number of
+/// blobs with each status. Elements of tensors may differ by `atol + rtol * |b|`. With `exact`, the order, the
+/// versions, the compression and every byte must also be the same.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
