@@ -315,7 +315,7 @@ fn copy_blobs<D: popef::write::Destination>(model: &popef::File, mut writer: Wri
     writer.finish().unwrap();
 }
 
-/// The time of a work. The file of the run before is removed first, so that nobody pays for freeing it.
+/// Times a piece of work. The file of the run before is removed first, so that freeing it is not measured.
 fn timed(work: impl Fn(), written: &[&Path]) -> Duration {
     for path in written {
         let _ = fs::remove_file(path);

@@ -35,7 +35,7 @@ impl Service {
     fn answer(&self, name: &[u8], to: &mut dyn Write) -> Result<u64, Box<dyn Error + Send + Sync>> {
         let weight = self.weights.get(&Text::from(name)).ok_or("there is no such weight")?;
         let tensor = weight.blob().as_tensor().ok_or("the blob is no tensor")?;
-        // Only the elements: the blob may have more bytes behind them.
+        // Only the elements: the blob may have more bytes after them.
         Ok(tensor.elements()?.data().copy_to(to)?)
     }
 }

@@ -46,7 +46,7 @@
 //! ```
 //!
 //! Two other functions give the same results: [`File::map`] maps the file into memory, so that data is borrowed from it
-//! (`unsafe`, because nobody may change the file while it is mapped), and [`File::from_bytes`] takes bytes in memory.
+//! (`unsafe`, because the file must not change while it is mapped), and [`File::from_bytes`] takes bytes in memory.
 //! [`Blobs`](read::Blobs) walks over a borrowed slice without an index and without allocating. [`File::from_stream`]
 //! lists the blobs that come through a pipe.
 //!

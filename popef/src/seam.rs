@@ -1,4 +1,5 @@
-//! What the other crates of this project need of this one, and nobody else: not covered by the promises of versions.
+//! What the other crates of this project need from this one. It is not part of the public API and may change at any
+//! time.
 //!
 //! `popef-payload` reads messages of frameworks in the same frame and with the same limits as blobs, and its problems are
 //! [`Error`](crate::Error)s. `popef-check` looks up blobs in the index of a model.

@@ -1,4 +1,4 @@
-//! How plain values serialise, and what borrows the same fields from a file's bytes: one list of fields for both.
+//! Serialisation of plain values and of borrowed views of a file. Both use one list of fields.
 
 use crate::read::{FeedDataRef, OpaqueRef, TensorDataRef};
 use crate::types::object::object;

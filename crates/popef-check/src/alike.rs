@@ -19,8 +19,8 @@ pub(super) fn folded(name: &Text<'_>) -> Option<String> {
 
 /// The same, but with case, which is easily seen if both names are side by side.
 ///
-/// Accents are composed with their letters, in their order. That makes NFC and NFD equal, and needs only one small table: those
-/// to decompose and reorder text would make a program 100 KB larger.
+/// Accents are composed with their letters, in their order. That makes NFC and NFD equal, and needs only one small
+/// table. The tables that decompose and reorder text would make a program 100 KB larger.
 pub(super) fn looks(name: &Text<'_>) -> Option<String> {
     if name.chars().nth(LONGEST).is_some() {
         return None;

@@ -96,7 +96,7 @@ impl<'n> Findings<'n> {
         self.findings.push(finding);
     }
 
-    /// Marks that a blob of these files has a finding. Returns whether it had none before.
+    /// Marks that a blob of these files has a finding. Returns whether this is its first.
     pub(super) fn is_first_of(&mut self, files: &[File], id: BlobId) -> bool {
         self.told.mark(files, id).unwrap_or_else(|| {
             self.no_memory = true;
@@ -174,7 +174,7 @@ fn doubled_places<'m, T, K: Ord>(items: &'m [T], key: impl Fn(&'m T) -> Option<K
     Some(doubled)
 }
 
-/// Not generic, because a sort takes much code.
+/// Not generic, because each copy of a sort takes much code.
 fn sort_places(places: &mut [u32], order: &dyn Fn(u32, u32) -> Ordering) {
     places.sort_unstable_by(|&one, &other| order(one, other));
 }

@@ -4,7 +4,7 @@ use popef::seam::BlobId;
 /// One bit for each blob of several files.
 #[derive(Default)]
 pub(super) struct Marks {
-    /// The bits of each file. A file without marks has none.
+    /// The bits of each file. Empty for a file without marks.
     files: Vec<Vec<u64>>,
 }
 

@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(are_swapped(weights(16)), [false, true]);
         assert_eq!(are_swapped(weights(15)), [false, false]);
         assert_eq!(are_swapped((1..100u8).map(f32::from)), [false, true]);
-        // Large ones, small ones, zeros: none is told.
+        // Large numbers, small numbers, zeros: the byte order cannot be told.
         assert_eq!(are_swapped(weights(1000).map(|number| number * 1e30)), [false, false]);
         assert_eq!(are_swapped(weights(1000).map(|number| number * 1e-30)), [false, false]);
         assert_eq!(are_swapped([0.0; 100]), [false, false]);

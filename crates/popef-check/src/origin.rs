@@ -3,7 +3,7 @@ use popef_findings::{Rule, When};
 
 use super::rules::rule_by_id;
 
-/// Where the facts are from that a rule judges by. `docs/FORMAT.md` uses the same words.
+/// Where the facts behind a rule come from. `docs/FORMAT.md` uses the same words.
 ///
 /// ```
 /// use popef_check::{Origin, origin_of, rule_by_id};
@@ -14,11 +14,11 @@ use super::rules::rule_by_id;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Origin {
-    /// The vendor says so, or a public standard: Cap'n Proto, Python's pickles, IEEE 754.
+    /// The vendor or a public standard says so: Cap'n Proto, Python's pickles, IEEE 754.
     Documented,
     /// It was taken from public programs of the vendor.
     Recovered,
-    /// It is a conclusion that fits all that is known, and that nobody has confirmed. Such a rule is a note.
+    /// It is a conclusion that fits all known facts but is not confirmed. Such rules are notes.
     Inferred,
     /// A policy requires it.
     Required,

@@ -285,7 +285,7 @@ impl Pass<'_> {
     }
 }
 
-/// Between so many blobs, a check can be stopped even if it reads no data.
+/// The number of blobs after which a check can be stopped, even if it reads no data.
 const MANY: usize = 256;
 
 const NUMBERS_OF_TILES: &str = "the numbers of tiles of executables";
@@ -315,7 +315,7 @@ fn judge(set: &Set, pickled: &Pickled<'_>, unsafe_pickles: &mut Vec<usize>) {
     }
 }
 
-/// Reads what a framework says of a model once, for all rules about it.
+/// Reads a framework's data about a model once, for all rules about it.
 fn payload(set: &Set, outs: &mut [(Run, Findings<'_>)], model: &Model, framework: Framework) {
     let of = |run: &Run| run.payload.filter(|(own, _)| *own == framework).map(|(_, run)| run);
     if !outs.iter().any(|(run, _)| of(run).is_some()) {
@@ -331,7 +331,7 @@ fn payload(set: &Set, outs: &mut [(Run, Findings<'_>)], model: &Model, framework
     }
 }
 
-/// Says that a model was not compared with what a framework says of it.
+/// Reports that a model was not compared with a framework's data about it.
 fn not_compared(framework: Framework, error: &Error, out: &mut Findings<'_>) {
     let title = framework.title();
     let why = match (error.code(), framework) {

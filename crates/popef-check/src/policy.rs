@@ -42,7 +42,7 @@ pub struct Policy {
     /// The names that opaque blobs may have. All if `None`.
     pub opaques: Option<Vec<String>>,
     /// What pickles may import in addition to what these checks know: a module and a name, such as `bert.Head`, or
-    /// everything in a package, such as `mymodels.*`. A dangerous import is an error all the same.
+    /// everything in a package, such as `mymodels.*`. A dangerous import is still an error.
     pub known_imports: Vec<String>,
     /// The number of IPUs that each model has to use.
     pub num_ipus: Option<u32>,

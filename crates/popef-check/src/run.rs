@@ -25,7 +25,7 @@ type OfSet = fn(&Set, &mut Findings<'_>);
 type OfBlob = fn(&Set, &Linked<Blob<'_>>, &mut Findings<'_>);
 /// A model.
 type OfModel = fn(&Set, &Model, &mut Findings<'_>);
-/// What a framework says of a model.
+/// A framework's data about a model.
 type OfPayload = fn(&Said<'_>, &mut Findings<'_>);
 /// A metadata blob that cannot be read within its file's limits.
 type OfUnreadable = fn(&Linked<Blob<'_>>, &Error, &mut Findings<'_>);

@@ -34,7 +34,7 @@ pub(super) struct Executable {
 
 /// What unpacking the parts of an executable found.
 pub(super) enum Parts {
-    /// They unpack, or there are none. With what is in the archive, if that is inspected.
+    /// All parts unpack, or the executable has no parts. Has what is in the archive, if that is inspected.
     Right(Option<Inspection>),
     /// The first damaged part, and the reason.
     Damaged(&'static str, Error),

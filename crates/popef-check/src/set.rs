@@ -38,7 +38,7 @@ pub(super) struct Set {
 #[derive(Default)]
 pub(super) struct Uses {
     named: Marks,
-    /// Those with an anchor that is not an output.
+    /// The data with an anchor that is not an output.
     other_than_output: Marks,
 }
 
@@ -112,7 +112,7 @@ impl Set {
             return numbers;
         }
         let numbers = numbers_of(feed);
-        // Without memory for the cache, they are counted each time.
+        // If there is not enough memory for the cache, the numbers are counted each time.
         if known.try_reserve(1).is_ok() {
             known.insert(id, numbers);
         }

@@ -9,7 +9,8 @@ const MOST_FAILURES: usize = 100;
 pub(super) struct Skips<'n> {
     /// The caller's numbers of the files.
     numbers: &'n [usize],
-    /// Whether any rule of safety is active. If the policy turns all of them off, nothing is missing for them.
+    /// Whether any rule of safety is active. If the policy turns all of them off, a skipped part does not count against
+    /// them.
     safety: bool,
     skipped: Vec<Skipped>,
     /// The number of failures that are not listed.
@@ -61,7 +62,7 @@ impl<'n> Skips<'n> {
         self.skipped.push(Skipped::new(what, why.to_owned(), false));
     }
 
-    /// Records what is worth a look but was not asked for, and what a stream did not keep of it.
+    /// Records data that is worth a look but was not requested, or that a stream did not keep.
     pub(super) fn left_unread(&mut self, what: String, error: &Error) {
         let mut skipped = of_error(what, error);
         skipped.failed = false;

@@ -8,7 +8,7 @@ use popef_payload::pickle::{ImportClass, Pickle};
 pub(super) enum Start {
     /// Poplar's header, and the name of a part after it that does not begin like an LZ4 frame.
     Poplar { header: PoplarHeader, bad_part: Option<&'static str> },
-    /// The beginning of Poplar's header, and too few bytes for all of it.
+    /// The beginning of Poplar's header, without enough bytes for all of it.
     CutPoplar,
     /// Something that is not an executable.
     Other(&'static str),
@@ -26,9 +26,9 @@ pub(super) enum Stored {
     UnknownCompression(Error),
 }
 
-/// How many of the first bytes are examined.
+/// The number of first bytes that are examined.
 pub(super) const FIRST: usize = 4096;
-/// How many of the first bytes are examined if they are of something known other than zeros.
+/// The number of first bytes that are examined for known content other than zeros.
 const MOST_MARK: usize = 64;
 
 pub(super) const ARCHIVE: &str = "archive";
@@ -156,7 +156,7 @@ fn is_pickle(first: &[u8]) -> bool {
     is_whole || pickle.imports.iter().any(|import| import.class != ImportClass::Unknown)
 }
 
-/// Pickles of protocols 2 and 3 begin with only two fixed bytes, and older ones with none. These are the opcodes that
+/// Pickles of protocols 2 and 3 begin with only two fixed bytes, and older ones without any. These are the opcodes that
 /// usually follow. The number (0x8a) begins files of older versions of `torch.save`.
 fn of_old_pickle(first: &[u8]) -> Option<&'static str> {
     let usual = matches!(first, [0x80, 2 | 3, b'c' | b'}' | b']' | b'(' | b'X' | 0x8a, ..]);

@@ -27,7 +27,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding in the first file, about the whole of it. `message` is one line without control characters.
+    /// Makes a finding about the whole first file. `message` is one line without control characters.
     pub fn new(rule: &'static Rule, severity: Severity, message: String) -> Self {
         Finding { rule, severity, file: 0, blob: None, offset: None, names: Vec::new(), message }
     }
@@ -58,8 +58,8 @@ pub struct Skipped {
     pub failed: bool,
     /// Whether the reason is that the file came from a stream, and that its data was not kept.
     pub not_kept: bool,
-    /// Whether the rules of safety (`PE5..`, and `no-pickles` of a policy) look there. Then a danger may be there, and the
-    /// report does not [pass](Report::passes).
+    /// Whether the rules of safety (`PE5..`, and `no-pickles` of a policy) would have read this. It may then hide a
+    /// danger, and the report does not [pass](Report::passes).
     pub safety: bool,
 }
 
@@ -100,12 +100,12 @@ pub struct Unlisted {
     pub severity: Severity,
     /// The file, by its position among the files that were given, from 0.
     pub file: usize,
-    /// How many there are besides those that are listed.
+    /// The number of findings that are not listed.
     pub count: u64,
 }
 
 impl Unlisted {
-    /// So many more findings of a rule in the first file.
+    /// Makes a count of further findings of a rule in the first file.
     pub fn new(rule: &'static Rule, severity: Severity, count: u64) -> Self {
         Unlisted { rule, severity, file: 0, count }
     }
@@ -124,7 +124,7 @@ impl Unlisted {
 pub struct Report {
     /// Sorted by file, then blob, then rule.
     pub findings: Vec<Finding>,
-    /// What was found besides, and is only counted. `skipped` says so too.
+    /// Findings that are counted but not listed. `skipped` mentions them too.
     pub unlisted: Vec<Unlisted>,
     /// What was not checked.
     pub skipped: Vec<Skipped>,
@@ -160,14 +160,15 @@ impl Report {
 
     /// Returns whether nothing [failed](Skipped::failed). If something did, there may be more to find.
     ///
-    /// A file whose data was [not kept](popef::File::from_stream) is incomplete if it has an opaque blob, and in a deep check also if
-    /// it has other data. That the first bytes of its executables were not seen is in `skipped`, with
-    /// [`not_kept`](Skipped::not_kept), and does not count here.
+    /// A file whose data was [not kept](popef::File::from_stream) is incomplete if it has an opaque blob, and in a deep
+    /// check also if it has other data. If only the first bytes of its executables were not seen, `skipped` says so
+    /// with [`not_kept`](Skipped::not_kept), and the file still counts as complete.
     pub fn is_complete(&self) -> bool {
         !self.skipped.iter().any(|skipped| skipped.failed)
     }
 
-    /// Returns whether the rules of safety could look everywhere. If not, a dangerous pickle may be where they could not.
+    /// Returns whether the rules of safety could look everywhere. If not, a dangerous pickle may be in the part that
+    /// they could not read.
     pub fn is_safety_checked(&self) -> bool {
         !self.skipped.iter().any(|skipped| skipped.safety)
     }

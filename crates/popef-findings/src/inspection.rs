@@ -2,8 +2,8 @@ use std::io::Read;
 
 /// A function that reads the archive of a Poplar executable, which is already unpacked, and says what is in it.
 ///
-/// It need not read to the end. If the archive cannot be unpacked, its reader fails, and whatever the function returns then
-/// does not count.
+/// It need not read to the end. If the archive cannot be unpacked, its reader fails, and the function's result is
+/// ignored.
 ///
 /// ```
 /// use std::io::Read;
@@ -34,7 +34,7 @@ pub enum Inspection {
         /// The bytes of memory that it needs.
         bytes: u64,
     },
-    /// This is no archive of tiles, or it is damaged. The text says where and how.
+    /// This is not an archive of tiles, or it is damaged. The text says where and how.
     Damaged(String),
     /// It was not read completely for another reason, such as a limit or missing memory.
     NotRead(String),

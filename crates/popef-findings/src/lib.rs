@@ -1,5 +1,5 @@
-//! The words in which models, profiles and graphs are judged: a [`Rule`] finds something, a [`Report`] has what all rules
-//! found. Which rules there are is in other crates, such as `popef-check`.
+//! Common types for judging models, profiles and graphs: a [`Rule`] finds something, a [`Report`] has what all rules
+//! found. The rules themselves are in other crates, such as `popef-check`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -34,13 +34,13 @@ pub enum When {
     Always,
     /// Only if all data is read.
     Deep,
-    /// Only if all data is read, and what is inside executables is looked at.
+    /// Only if all data is read, and executables are inspected.
     Inspected,
-    /// Only if it is checked for this loader.
+    /// Only in a check for this loader.
     Loader(Loader),
     /// Only with a policy that asks for it.
     Policy,
-    /// Under a condition that a crate with rules of its own says.
+    /// Under a condition that the rule's own crate states.
     Said(&'static str),
 }
 

@@ -7,7 +7,7 @@ pub enum Severity {
     Note,
     /// Most likely not intended.
     Warning,
-    /// It will fail, or what it will do is not known.
+    /// It will fail, or its effect is unknown.
     Error,
 }
 

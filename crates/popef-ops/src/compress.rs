@@ -19,12 +19,12 @@ pub struct CompressOptions<'o> {
     pub packing: Packing,
     /// Whether executables that are compressed already are compressed again. Otherwise they stay as they are.
     pub again: bool,
-    /// How many threads compress, at most 8. 0 is one per processor. What they have written is read back and compared on
-    /// another one, unless this is 1.
+    /// Maximum number of threads that compress, up to 8. 0 means one per processor. One more thread reads the output
+    /// back and compares it, unless this is 1.
     pub threads: usize,
     /// Which executables are compressed. The others stay as they are.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
-    /// Whether no file is written if nothing changes. Otherwise it is a copy.
+    /// Whether no file is written if nothing changes. Otherwise a copy is written.
     pub only_changes: bool,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Debug for CompressOptions<'_> {
 pub struct DecompressOptions<'o> {
     /// Which executables are decompressed. The others stay as they are.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
-    /// Whether no file is written if nothing changes. Otherwise it is a copy.
+    /// Whether no file is written if nothing changes. Otherwise a copy is written.
     pub only_changes: bool,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Debug for DecompressOptions<'_> {
     }
 }
 
-/// What became of a file whose executables were compressed or decompressed.
+/// The result for a file whose executables were compressed or decompressed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -106,7 +106,7 @@ pub struct RecompressedExecutable {
     pub size_before: u64,
     /// The size of its blob now.
     pub size_after: u64,
-    /// The format in which its data was compressed, if it was, and if the format is known.
+    /// The format in which its data was compressed. `None` if it was not compressed, or if the format is unknown.
     pub was: Option<Compression>,
     /// The format in which its data is compressed now.
     pub now: Option<Compression>,
@@ -114,7 +114,7 @@ pub struct RecompressedExecutable {
     pub outcome: CompressionOutcome,
 }
 
-/// What was done with an executable.
+/// The outcome for an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -123,11 +123,11 @@ pub enum CompressionOutcome {
     Compressed,
     /// It was decompressed.
     Decompressed,
-    /// It was compressed already, and stays as it is.
+    /// It was already compressed, and stays as it is.
     AlreadyCompressed,
     /// It is not compressed, and stays as it is.
     NotCompressed,
-    /// Compressed, it would not be smaller. It stays as it is.
+    /// It would not become smaller, and stays as it is.
     WouldGrow,
 }
 
@@ -138,14 +138,14 @@ impl CompressionOutcome {
     }
 }
 
-/// Is told of each chosen executable, in file order, once it is written.
+/// Called for each chosen executable, in file order, once it is written.
 pub type EachExecutable<'e> = &'e mut dyn FnMut(RecompressedExecutable) -> Result<(), Error>;
 
 /// Compresses the executables of a file. Everything else is copied: all other blobs, their order, versions, the fields of a later
 /// version of the format, and what comes before the first blob.
 ///
-/// What is written is read back, unpacked and compared with the old executable, while the rest is still being compressed. Only if
-/// all of it is right, the new file appears.
+/// The output is read back, unpacked and compared with the old executable, while the rest is still being compressed.
+/// The new file appears only if all of it is right.
 ///
 /// ```
 /// use popef_ops::{CompressOptions, Overwrite, Silent, Target, compress};
@@ -214,7 +214,7 @@ impl To {
         }
     }
 
-    /// What is to be done with an executable.
+    /// What to do with an executable.
     fn outcome(self, executable: &ExecutableBlob<'_>) -> CompressionOutcome {
         match (self, executable.is_compressed()) {
             (To::Compressed { again: false, .. }, true) => CompressionOutcome::AlreadyCompressed,
@@ -278,7 +278,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Says how much is read and written: what is copied, and the bytes of changed executables.
+    /// Announces the bytes to read and write: those that are copied, and those of changed executables.
     fn expect(&self, output: &Output<'_>) {
         let mut expected = self.file.size();
         for executable in self.chosen().filter(|executable| self.to.outcome(executable).is_change()) {
@@ -329,7 +329,7 @@ impl<'w> Work<'w> {
         let written = match self.to {
             To::Plain => Some(output.unpacked(executable)?),
             To::Compressed { packing, .. } => {
-                // Another format is asked for because it can be read, so it may be larger than the old one.
+                // The user wants another format so that it can be read, so it may be larger than the old one.
                 let in_same_way = one.was.is_none_or(|was| was == format_of(packing));
                 let below = if in_same_way { executable.data().len() } else { one.unpacked_size };
                 output.repacked(executable, packing, below)?

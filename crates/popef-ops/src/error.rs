@@ -9,7 +9,8 @@ use serde::Serialize;
 /// One entry per code: its name, its kind, what happened, and what to do.
 macro_rules! codes {
     ($( $code:ident = $name:literal, $kind:literal, $meaning:literal, $advice:literal; )+) => {
-        /// What went wrong in an operation, if it was not reading, writing or the system: those have the library's codes.
+        /// A failure of an operation itself. Failures of reading, of writing and of the system have the library's
+        /// codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Code { $( #[doc = $meaning] #[doc = ""] #[doc = $advice] $code, )+ }
@@ -23,8 +24,8 @@ macro_rules! codes {
                 match self { $( Code::$code => $name, )+ }
             }
 
-            /// The kind of what went wrong: an [`ErrorKind`](popef::error::ErrorKind) of the library by its name;
-            /// `notPopef`, for a file of another format; or `request`, if what was asked for does not fit the files.
+            /// The kind of failure: an [`ErrorKind`](popef::error::ErrorKind) of the library by its name; `notPopef`,
+            /// for a file of another format; or `request`, if the request does not fit the files.
             pub const fn kind(self) -> &'static str {
                 match self { $( Code::$code => $kind, )+ }
             }
@@ -151,8 +152,8 @@ codes! {
 
 /// Why an operation failed.
 ///
-/// Its text says what is wrong, and in which file. [`code`](Error::code) is stable, and [`advice`](Error::advice) says what to
-/// do.
+/// Its text says what is wrong, and in which file. [`code`](Error::code) is stable, and [`advice`](Error::advice) says
+/// what to do.
 ///
 /// ```
 /// use popef_ops::Error;
@@ -183,7 +184,7 @@ impl Error {
 
     /// A failure of the system. `doing` follows "cannot": `read the folder`.
     pub fn io(doing: &'static str, source: io::Error) -> Self {
-        // What a reader of this project wraps.
+        // The error inside an I/O error that a reader of this project returned.
         let source = match source.downcast::<Error>() {
             Ok(error) => return error,
             Err(source) => source,
@@ -194,8 +195,8 @@ impl Error {
         }
     }
 
-    /// A failure of copying data of a file to somewhere else. If only writing fails in this way, it is not about the file that was
-    /// read.
+    /// A failure of copying data from a file to another place. If only writing can fail in this way, the error is not
+    /// about the file that was read.
     pub fn of_copy(error: popef::Error) -> Self {
         let source = StdError::source(&error).and_then(<dyn StdError>::downcast_ref::<io::Error>);
         match source.filter(|source| is_of_writing(source.kind())).and_then(io::Error::raw_os_error) {
@@ -217,7 +218,7 @@ impl Error {
         self
     }
 
-    /// The same error, of a file that the user knows in another folder.
+    /// The same error, about a file that the user knows in another folder.
     pub(crate) fn moved(mut self, from: &Path, to: &Path) -> Self {
         if let Some(path) = &self.0.path
             && let Ok(rest) = path.strip_prefix(from)
@@ -227,7 +228,7 @@ impl Error {
         self
     }
 
-    /// The same error, of a part of the file that `part` names.
+    /// The same error, about a part of the file that `part` names.
     pub(crate) fn of_part(part: &str, error: Error) -> Self {
         match error.0.kind {
             Kind::Own { code, message } => {
@@ -238,7 +239,8 @@ impl Error {
         }
     }
 
-    /// The stable name of what went wrong: a [`Code`], an [`ErrorCode`] of the library, or a code of the file's source of bytes.
+    /// The stable name of the failure: a [`Code`], an [`ErrorCode`] of the library, or a code of the file's source of
+    /// bytes.
     pub fn code(&self) -> &'static str {
         match &self.0.kind {
             Kind::Library(error) => error.code_name(),
@@ -247,7 +249,7 @@ impl Error {
         }
     }
 
-    /// The name of the kind of what went wrong: see [`Code::kind`].
+    /// The name of the kind of failure: see [`Code::kind`].
     pub fn kind(&self) -> &'static str {
         match &self.0.kind {
             Kind::Library(error) => error.kind().as_str(),
@@ -265,7 +267,7 @@ impl Error {
         }
     }
 
-    /// Whether the work was stopped, through [`Progress`](crate::Progress) or where a file comes from.
+    /// Whether the work was stopped, by [`Progress`](crate::Progress) or by the source of a file.
     pub fn is_stop(&self) -> bool {
         self.kind() == Code::Stopped.kind()
     }
@@ -293,7 +295,7 @@ impl Error {
         }
     }
 
-    /// The library's error, which knows the blob and the byte, if it is one.
+    /// The library's error, if this is one. It knows the blob and the byte.
     pub fn library(&self) -> Option<&popef::Error> {
         match &self.0.kind {
             Kind::Library(error) => Some(error),
@@ -308,7 +310,7 @@ impl From<popef::Error> for Error {
     }
 }
 
-/// The name of the code of a failure of the system, its kind, and what to do.
+/// The name of the code for a failure of the system, its kind, and advice.
 fn of_system(error: &io::Error) -> (&'static str, ErrorKind, &'static str) {
     if let Some(own) = SourceError::of(error) {
         return (own.name(), own.code().kind(), own.advice());
@@ -364,8 +366,8 @@ impl StdError for Error {
     }
 }
 
-/// An [`Error`] in a report, without the path. It has the keys of the library's [`ErrorInfo`](popef::types::ErrorInfo), and
-/// what to do.
+/// An [`Error`] in a report, without the path. It has the keys of the library's [`ErrorInfo`](popef::types::ErrorInfo),
+/// and advice.
 ///
 /// ```
 /// use popef_ops::{Code, Error};

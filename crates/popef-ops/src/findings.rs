@@ -1,4 +1,4 @@
-//! What checks find in a new file and did not find in those that it was made of.
+//! Findings of checks in a new file that the files it was made from do not have.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,13 +10,13 @@ use serde::Serialize;
 use crate::error::{Code, Error};
 use crate::output::Target;
 
-/// A finding of the library's checks that an operation has brought about.
+/// A finding of the library's checks that an operation has caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewFinding {
     /// The rule that it breaks.
     pub rule: &'static str,
-    /// How bad it is: an error or a warning.
+    /// The severity: an error or a warning.
     pub severity: Severity,
     /// The blob's number in the file, if it is about a blob.
     pub blob: Option<usize>,
@@ -24,7 +24,7 @@ pub struct NewFinding {
     pub message: String,
 }
 
-/// Fails if findings are to be refused, but the file goes where it cannot be read before it is complete.
+/// Fails if findings must be refused, but the new file cannot be read before it is complete.
 pub(crate) fn can_refuse(strict: bool, target: &Target<'_>) -> Result<(), Error> {
     match target {
         Target::Stream(_) if strict => {
@@ -36,7 +36,7 @@ pub(crate) fn can_refuse(strict: bool, target: &Target<'_>) -> Result<(), Error>
     }
 }
 
-/// Fails if there are findings, and they are to be refused.
+/// Fails if there are findings that must be refused.
 pub(crate) fn refuse(strict: bool, findings: Vec<NewFinding>) -> Result<Vec<NewFinding>, Error> {
     if !strict || findings.is_empty() {
         return Ok(findings);
@@ -47,7 +47,7 @@ pub(crate) fn refuse(strict: bool, findings: Vec<NewFinding>) -> Result<Vec<NewF
     Err(Error::new(Code::NewFindings, message))
 }
 
-/// Also whether those frameworks load the new file that have a blob in it.
+/// Also checks the new file for the frameworks that have a blob in it.
 fn options(new: &File) -> CheckOptions {
     let mut options = CheckOptions::new();
     let frameworks: HashSet<_> = new.opaques().filter_map(|opaque| Framework::of_blob(&opaque)).collect();
@@ -67,9 +67,9 @@ fn is_bad(finding: &&Finding) -> bool {
     finding.severity != Severity::Note
 }
 
-/// The errors and warnings in a file that was made of others: all errors, because the new file is meant to be whole, and the
-/// warnings that none of the others has. What only a framework refuses counts if it is new; without PopEF files to compare with, that
-/// is not known.
+/// Returns the errors and warnings in a file that was made from others: all errors, because the new file is meant to be
+/// whole, and the warnings that none of the others has. An error for one framework counts only if it is new. It is not
+/// looked for without PopEF files to compare with.
 pub(crate) fn findings_of_parts(parts: &[File], new: &File) -> Vec<NewFinding> {
     let options = if parts.is_empty() { CheckOptions::new() } else { options(new) };
     let key = |finding: &Finding| (finding.rule.id, finding.names.clone());
@@ -81,11 +81,11 @@ pub(crate) fn findings_of_parts(parts: &[File], new: &File) -> Vec<NewFinding> {
     found.map(NewFinding::of).collect()
 }
 
-/// The errors and warnings in `new` that are not in `old`, of which it is a changed copy.
+/// Returns the errors and warnings in `new` that are not in `old`, whose changed copy it is.
 pub(crate) fn new_findings(old: &File, new: &File) -> Vec<NewFinding> {
     let options = options(new);
     let [old, new] = [old, new].map(|file| check([file], &options).findings);
-    // What has only other figures, or stands at another byte, is not new.
+    // A finding that differs only in its figures or its byte is not new.
     let mut known = HashMap::<_, usize>::new();
     for finding in &old {
         let count = known.entry((finding.rule.id, finding.blob)).or_default();

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error};
 
-/// Folders that were made for something new to be in, the outermost first. Dropping this removes those that are empty: all of them
-/// if nothing came of the work.
+/// Folders made for new files, the outermost first. Dropping this removes those that are empty: all of them if the work
+/// failed.
 pub(crate) struct Made(Vec<PathBuf>);
 
 impl Made {
-    /// Makes a folder, and those that it is in, as far as they are missing.
+    /// Makes a folder, and its missing parents.
     pub(crate) fn make(folder: &Path) -> Result<Self, Error> {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let mut missing: Vec<PathBuf> = folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
@@ -20,7 +20,7 @@ impl Made {
         for folder in missing {
             match fs::create_dir(&folder) {
                 Ok(()) => made.0.push(folder),
-                // Another program was faster, or the path goes up again with `..`.
+                // Another program has made it already, or the path goes up again with `..`.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
                 Err(error) => return Err(not_made(error, &folder)),
             }
@@ -35,7 +35,7 @@ impl Drop for Made {
     }
 }
 
-/// Fails if a folder that a user has named is a link, wherever that leads, or is not there and cannot be made.
+/// Fails if a folder that a user has named is a link, or is missing and cannot be made.
 pub(crate) fn check_target_folder(path: &Path) -> Result<(), Error> {
     refuse_link(path)?;
     check_folder(path)
@@ -43,7 +43,7 @@ pub(crate) fn check_target_folder(path: &Path) -> Result<(), Error> {
 
 /// Fails if a path is that of a link.
 pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
-    // With a slash at its end, a path is that of what a link leads to.
+    // A path with a slash at its end means the target of a link.
     if path.components().collect::<PathBuf>().is_symlink() {
         Err(Error::new(Code::InTheWay, "it is a link, and nothing is written through links").in_file(path))
     } else {
@@ -51,13 +51,13 @@ pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Fails if a folder is not there and cannot be made, because a file is in its place or in that of a folder above it.
+/// Fails if a folder is missing and cannot be made, because a file has its name or that of a folder above it.
 pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
     let mut above = path.ancestors().filter(|above| !above.as_os_str().is_empty());
     let wrong = above.find_map(|above| match fs::metadata(above) {
         Ok(found) if found.is_dir() => Some(None),
         Ok(_) => Some(Some((above, ErrorKind::NotADirectory.into()))),
-        // A link that leads nowhere is in the way too.
+        // A dangling link prevents it too.
         Err(_) if above.is_symlink() => Some(Some((above, ErrorKind::NotADirectory.into()))),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => Some(Some((above, error))),

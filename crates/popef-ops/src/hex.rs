@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for Hex<Vec<u8>> {
     }
 }
 
-/// The bytes of such a text, in upper or lower case. `None` if it is none.
+/// Parses hexadecimal digits of either case. `None` if the text is not hexadecimal.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
     let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());

@@ -1,4 +1,4 @@
-//! What can be done with PopEF files: take out, put in, compare, compress, merge, split, verify.
+//! Operations on PopEF files: extract, pack, compare, compress, merge, split, verify.
 //!
 //! Each operation is a function over opened files ([`popef::File`]) that returns a plain report, which serialises. The crate
 //! knows no command line and prints nothing, so the tool `popef`, the Python module and services all call the same code.
@@ -19,15 +19,15 @@
 //! | keep what is whole of a damaged file | [`recover`] |
 //! | read arrays of numpy and PyTorch | [`formats`] |
 //!
-//! All of them share these:
+//! All of them use these:
 //!
-//! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake. A new file
-//!   allows nobody more than its inputs do.
+//! - [`Output`] writes a file: whole or not at all, checked before it appears, and never onto an input by mistake. Only
+//!   users who could open all inputs can open a new file.
 //! - [`PlainFile`] does the same for a file that is not PopEF.
-//! - [`Progress`] is told how far the work is, and can stop it.
-//! - [`Error`] has a stable code and says what to do.
+//! - [`Progress`] follows the work, and can stop it.
+//! - [`Error`] has a stable code and advice.
 //!
-//! This compresses a model, shows how far it is, and stops if the service is asked to:
+//! This compresses a model, reports the progress, and stops when the service must stop:
 //!
 //! ```
 //! use std::ops::ControlFlow;

@@ -13,7 +13,7 @@ pub struct Item {
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name. Metadata has that of its executable.
+    /// Its name. Metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
     /// Its size in bytes: header, info and data.
@@ -26,7 +26,7 @@ impl Item {
     }
 }
 
-/// The name by which a blob is shown. That of metadata is its executable's.
+/// The name shown for a blob. Metadata has the name of its executable.
 pub(crate) fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
     let of_metadata = || blob.as_metadata().map(|metadata| metadata.executable());
     blob.name().or_else(of_metadata).unwrap_or_default()
@@ -46,13 +46,13 @@ pub(crate) fn label(blob: &Blob<'_>) -> String {
     }
 }
 
-/// A list that is counted as a whole, and of which only the first items are kept: a file may have millions of blobs.
+/// A list with the count of all items but only the first ones themselves: a file may have millions of blobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Listed<T> {
-    /// How many there are.
+    /// The number of items.
     pub count: u64,
-    /// How many bytes they have together.
+    /// Their total number of bytes.
     pub bytes: u64,
     /// The first thousand.
     pub first: Vec<T>,
@@ -65,7 +65,7 @@ impl<T> Default for Listed<T> {
 }
 
 impl<T> Listed<T> {
-    /// So many are kept.
+    /// Maximum number of items that are kept.
     pub const MOST: usize = 1000;
 
     pub(crate) fn push(&mut self, bytes: u64, item: impl FnOnce() -> T) {
@@ -76,12 +76,12 @@ impl<T> Listed<T> {
         }
     }
 
-    /// How many are not in the list.
+    /// The number of items that are not in the list.
     pub fn more(&self) -> u64 {
         self.count.saturating_sub(u64::try_from(self.first.len()).unwrap_or(u64::MAX))
     }
 
-    /// Whether there are none.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

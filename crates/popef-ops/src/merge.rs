@@ -19,11 +19,11 @@ use crate::verify::{has_same_head, same_bytes};
 
 /// How files are merged.
 pub struct MergeOptions<'o> {
-    /// What is done with blobs of the same type and name, but other content.
+    /// What to do with blobs of the same type and name, but different content.
     pub keep: Keep,
     /// Whether executables count as equal if they unpack to the same bytes. Otherwise they must be stored in the same way.
     pub unpacked: bool,
-    /// Whether what comes before the first blob of a file, such as a pickle, is left out.
+    /// Whether to leave out the bytes before the first blob of a file, such as a pickle.
     pub drop_prefixes: bool,
     /// Whether nothing is written if the library's checks find something in the new file, as [`Merged::new_findings`] says.
     pub strict: bool,
@@ -49,18 +49,18 @@ impl fmt::Debug for MergeOptions<'_> {
     }
 }
 
-/// Which blobs are kept of those with the same type and name, but other content, in different inputs.
+/// Which blobs to keep when several inputs have the same type and name with different content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Keep {
     /// None: they are an error.
     #[default]
     Neither,
-    /// Those of the first input.
+    /// The blobs of the first input.
     First,
-    /// Those of the last input.
+    /// The blobs of the last input.
     Last,
-    /// All blobs of all inputs, also equal ones. But no two executables in a file can have one name: of equal ones, the first is
-    /// kept, and others are still an error.
+    /// All blobs of all inputs, including equal ones. But the executables in a file must have different names: the
+    /// first of equal ones is kept, and different ones are still an error.
     All,
 }
 
@@ -74,12 +74,12 @@ pub struct Merged {
     pub blobs: u64,
     /// The inputs, in order.
     pub inputs: Vec<MergedInput>,
-    /// Blobs that are not in the new file because an equal one of another input is.
+    /// Blobs that were left out because another input has an equal one.
     pub duplicates: Listed<LeftOut>,
-    /// Blobs that are not in the new file because one of another input with the same type and name was kept.
+    /// Blobs that were left out because a blob of another input with the same type and name was kept.
     pub replaced: Listed<LeftOut>,
-    /// The errors that the library's checks find in the new file, and the warnings that no input has. `None` if it could not be
-    /// read back.
+    /// The errors that the library's checks find in the new file, and the warnings that no input has. `None` if the
+    /// file could not be read back.
     pub new_findings: Option<Vec<NewFinding>>,
 }
 
@@ -87,7 +87,7 @@ pub struct Merged {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MergedInput {
-    /// Its path. There is none if it came through a pipe.
+    /// Its path. `None` if it came through a pipe.
     #[serde(flatten)]
     pub path: Option<FilePath>,
     /// How many of its blobs are in the new file.
@@ -121,13 +121,13 @@ pub struct Place {
 
 /// Writes the blobs of several files into one, in order.
 ///
-/// Only blobs of different inputs are compared: what is together in one input stays together. Blobs of the same type, name and
-/// content are written once. An input that has several equal ones keeps as many. Opaque blobs with the same name are different
-/// ones if they belong to different executables. If two inputs have blobs of the same type and name, and each has one that the
-/// other lacks, that is an error, which names both, unless [`MergeOptions::keep`] says otherwise.
+/// Only blobs of different inputs are compared: blobs of one input stay together. Blobs with the same type, name and
+/// content are written once. An input with several equal blobs keeps them all. Opaque blobs with the same name are
+/// different if they belong to different executables. If two inputs have blobs of the same type and name, and each has
+/// one that the other lacks, that is an error, which names both, unless [`MergeOptions::keep`] says otherwise.
 ///
-/// What comes before the first blob of the first file is kept. Such bytes in a later file are an error, because they cannot stand
-/// inside a file.
+/// The bytes before the first blob of the first file are kept. Such bytes in a later file are an error, because they
+/// cannot be inside a file.
 ///
 /// ```
 /// use popef_ops::{MergeOptions, Overwrite, Silent, Target, merge};
@@ -178,7 +178,8 @@ struct Plan<'f> {
     replaced: Listed<LeftOut>,
 }
 
-/// A blob and the hash of its key, in as little memory as can be: there may be millions. Other keys may have the same hash.
+/// A blob and the hash of its key, in as little memory as possible: there may be millions. Different keys may have the
+/// same hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Keyed {
     hash: u32,
@@ -199,7 +200,7 @@ impl<'f> Plan<'f> {
         }
         let places = plan.places_by_key(options.keep)?;
         let groups = places.chunk_by(|one, next| one.hash == next.hash).filter(|group| group.len() > 1);
-        // The hashes differ from run to run, and the report must not.
+        // The hashes differ from run to run, but the report must not.
         let mut firsts: Vec<Keyed> = groups.filter_map(|group| group.first().copied()).collect();
         firsts.sort_unstable_by_key(|first| first.number);
         for Keyed { hash, .. } in firsts {
@@ -231,7 +232,7 @@ impl<'f> Plan<'f> {
         Ok(places)
     }
 
-    /// Decides which of several blobs are taken. Their keys have the same hash, so most likely they are the same.
+    /// Decides which of several blobs are kept. Their keys have the same hash, so most likely they are the same.
     fn resolve(
         &mut self,
         mut places: Vec<Place>,
@@ -247,7 +248,7 @@ impl<'f> Plan<'f> {
         Ok(())
     }
 
-    /// Decides which of several blobs with the same key are taken, one input after the other.
+    /// Decides which of several blobs with the same key are kept, one input after the other.
     fn resolve_same(
         &mut self,
         places: &[Place],
@@ -273,8 +274,8 @@ impl<'f> Plan<'f> {
         Ok(())
     }
 
-    /// Finds for each blob of an input an equal one among those that are kept, and for no two the same one. Also returns one
-    /// that is kept and that the input lacks.
+    /// Pairs each blob of an input with an equal one among the kept blobs, each of which is used once. Also returns a
+    /// kept blob that the input lacks.
     fn pairs(
         &self,
         input: &[Place],
@@ -282,9 +283,9 @@ impl<'f> Plan<'f> {
         options: &MergeOptions<'_>,
         progress: &dyn Progress,
     ) -> Result<(Vec<Pair>, Option<Place>), Error> {
-        // There may be millions with one name. Equal ones behind so many that are not paired are not found.
+        // Millions of blobs may have the same name. An equal one after this many unpaired ones is not found.
         const MOST_COMPARED: usize = 16;
-        // More cannot be reached from this input.
+        // This input cannot reach further ones.
         let reached = input.len().saturating_add(MOST_COMPARED);
         let mut free: VecDeque<Place> = kept.iter().take(reached).copied().collect();
         let mut pairs = Vec::with_capacity(input.len());
@@ -384,7 +385,7 @@ impl<'f> Plan<'f> {
         self.files.get(place.input)?.blob(place.blob)
     }
 
-    /// The blobs of a file that are taken.
+    /// The kept blobs of a file.
     fn kept(&self, file: usize) -> impl Iterator<Item = Blob<'f>> {
         let taken = self.taken.get(file).map(Vec::as_slice).unwrap_or_default();
         let blobs = self.files.get(file).into_iter().flat_map(File::blobs);
@@ -421,15 +422,15 @@ fn too_many() -> Error {
     Error::new(Code::WrongArguments, "these are more than 4,294,967,295 blobs; merge some of the files first")
 }
 
-/// How many blobs there are, and their size.
+/// Returns the number of blobs, and their size.
 fn sum<'b>(blobs: impl Iterator<Item = Blob<'b>>) -> (u64, u64) {
     blobs.fold((0, 0), |(count, bytes): (u64, u64), blob| (count.saturating_add(1), bytes.saturating_add(blob.size())))
 }
 
-/// By what blobs of different files are compared: a blob's type and name, and of an opaque blob its executable too.
+/// What identifies blobs of different files: type and name, and for an opaque blob its executable too.
 type Key<'b> = (BlobType, Text<'b>, Text<'b>);
 
-/// The key of a blob. Blobs of unknown types have no name, so any number of them may be there.
+/// The key of a blob. `None` for blobs of unknown types: they have no name, so a file may have any number of them.
 fn key<'b>(blob: &Blob<'b>) -> Option<Key<'b>> {
     if let BlobType::Other(_) = blob.blob_type() {
         return None;

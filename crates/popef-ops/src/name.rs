@@ -15,7 +15,7 @@ macro_rules! keyed_text {
         pub struct $name(Text<'static>);
 
         impl $name {
-            /// The text, of which no byte is lost.
+            /// The text, with all of its bytes.
             pub fn text(&self) -> &Text<'static> {
                 &self.0
             }
@@ -66,14 +66,14 @@ keyed_text! {
 }
 
 keyed_text! {
-    /// The path of the file that something lies in, in a report. It serialises as `file`, and `fileBytes` where needed, like a
+    /// The path of a containing file, in a report. It serialises as `file`, and `fileBytes` where needed, like a
     /// [`Name`].
     InFile = "file", "fileBytes"
 }
 
 keyed_text! {
-    /// The path of a file or folder that was made of another, in a report. It serialises as `output`, and `outputBytes` where
-    /// needed, like a [`Name`].
+    /// The path of a file or folder made from another one, in a report. It serialises as `output`, and `outputBytes`
+    /// where needed, like a [`Name`].
     OutputPath = "output", "outputBytes"
 }
 

@@ -3,13 +3,14 @@
 use popef::types::escape;
 use strsim::damerau_levenshtein;
 
-/// How many names are offered.
+/// Maximum number of suggested names.
 const MOST: usize = 3;
 /// Longer names, in bytes, are not compared: that takes time by the product of the lengths.
 const LONGEST: usize = 256;
 
-/// What follows an error about a name that was not found: `; did you mean numIpus?`, or nothing. At most three names are
-/// offered, the most similar first: those with few other letters, then those that have it as a part.
+/// Returns the suggestion that follows an error about a name that was not found: `; did you mean numIpus?`, or nothing.
+/// It has at most three names, the most similar first: those with few different letters, then those that contain the
+/// name.
 ///
 /// ```
 /// use popef_ops::did_you_mean;
@@ -48,7 +49,7 @@ pub(crate) fn quoted(name: &(impl ToString + ?Sized)) -> String {
     format!("\"{}\"", escape(&name.to_string()))
 }
 
-/// How far a name is from what was typed, in small letters; none if it is another name.
+/// The distance of a name from the typed one, in lower case. `None` if they are not similar.
 fn distance(small: &str, known: &str) -> Option<usize> {
     if known.len() > LONGEST {
         return None;
@@ -58,7 +59,7 @@ fn distance(small: &str, known: &str) -> Option<usize> {
     let apart = known.len().abs_diff(small.len());
     // The distance is at least the difference of the lengths: most names need no comparison. Letters are up to four bytes.
     let near = (apart / 4 <= most).then(|| damerau_levenshtein(small, &known)).filter(|distance| *distance <= most);
-    // Most names have any one letter in them.
+    // Most names contain any given letter.
     near.or_else(|| (small.len() > 2 && known.contains(small)).then_some(most.saturating_add(apart)))
 }
 

@@ -26,41 +26,42 @@ use crate::work::{copy, temporary, temporary_folder};
 pub enum Target<'t> {
     /// To a path. The file appears there when it is complete, and an old one stays until then.
     Path(&'t Path, Overwrite),
-    /// To a file of this name in a folder. Unlike that of a path, the folder is made if it is missing, and nothing is written through
-    /// a link at the name: others may have put it there. If no file comes into a folder that was made, it is removed again.
+    /// To a file of this name in a folder. Unlike for a path, a missing folder is made, and a link at the name is never
+    /// followed: another user may have put it there. If a folder was made but no file is written, the folder is removed
+    /// again.
     In(TargetFolder<'t>, &'t OsStr),
-    /// Into a pipe. What was written before a failure cannot be taken back.
+    /// Into a pipe. The bytes written before a failure stay there.
     Stream(Box<dyn Write + Send + 't>),
     /// Nowhere: only its size is wanted.
     Nowhere,
-    /// Nowhere, but it fails as [`Target::Path`] would because of what is at the path, before anything is read: a file that
-    /// must not be replaced, an input, something that is no file, or no folder.
+    /// Nowhere, but it fails as [`Target::Path`] would because of what is at the path, before anything is read: a file
+    /// that must not be replaced, an input, something other than a file, or a missing folder.
     Trial(&'t Path, Overwrite),
-    /// To a place that takes the file as a whole. Until then, it is a temporary file on this machine.
+    /// To a place that receives the file as a whole. Until then, it is a temporary file on this machine.
     Store(Box<dyn Store + 't>),
 }
 
-/// A place that takes a new file as a whole, such as a bucket.
+/// A place that receives a new file as a whole, such as a bucket.
 ///
-/// The file is made and checked on this machine, as any other is. So the place never has a file that was not checked.
+/// The file is made and checked on this machine, like any other file. So the place never has an unchecked file.
 pub trait Store: Send {
-    /// Fails as [`put`](Self::put) would because of what is there, before anything is read. It also fails if what would be replaced
-    /// is one of the inputs, of which it gets the names, unless that was wanted.
+    /// Fails as [`put`](Self::put) would because of what is there, before anything is read. It also fails if it would
+    /// replace one of the inputs, whose names it gets, unless the caller allowed that.
     fn check(&mut self, inputs: &[&Path]) -> Result<(), Error>;
 
-    /// Puts the file there, all of it or nothing.
+    /// Puts the file there, completely or not at all.
     fn put(self: Box<Self>, file: fs::File) -> Result<(), Error>;
 }
 
 impl<'t> Target<'t> {
-    /// Fails as [`Output::begin`] would because of what is at the path, before any work: an input, a file that must not be replaced,
-    /// something that is no file, or no folder. Does not find out whether the folder may be written to.
+    /// Fails as [`Output::begin`] would because of what is at the path, before any work: an input, a file that must not
+    /// be replaced, something other than a file, or a missing folder. Does not check whether the folder is writable.
     pub fn check<'f>(&self, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
         self.place().map_or(Ok(()), |place| place.check(inputs))
     }
 
-    /// Fails if the new file would replace one of these, and inputs may not be replaced. It is for inputs that are no PopEF
-    /// files, such as arrays and lists; the operations themselves look at the PopEF files that they read.
+    /// Fails if the new file would replace one of these, and inputs may not be replaced. It is for inputs other than
+    /// PopEF files, such as arrays and lists; the operations themselves check the PopEF files that they read.
     pub fn check_sources(&self, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
         self.place().map_or(Ok(()), |place| place.overwrite.check_sources(&place.path, sources))
     }
@@ -92,7 +93,7 @@ impl<'t> Target<'t> {
         }
     }
 
-    /// Whether a file is written, which can be read back.
+    /// Whether a file is written that can be read back.
     pub(crate) fn is_file(&self) -> bool {
         !self.is_trial() && !matches!(self, Target::Stream(_))
     }
@@ -109,7 +110,7 @@ pub(crate) struct Place<'t> {
 
 impl Place<'_> {
     fn check<'f>(&self, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
-        // A link in a folder is not followed, also not to an input.
+        // A link in a folder is not followed, even to an input.
         if self.folder.is_none() || !self.path.is_symlink() {
             self.overwrite.check_inputs(&self.path, inputs)?;
         }
@@ -137,7 +138,7 @@ impl Place<'_> {
 pub enum Overwrite {
     /// None.
     Never,
-    /// A file that is none of the inputs.
+    /// A file other than the inputs.
     Others,
     /// Any file, also an input.
     Inputs,
@@ -149,9 +150,9 @@ impl Overwrite {
         if self == Overwrite::Inputs { Ok(()) } else { refuse_inputs(path, inputs) }
     }
 
-    /// Fails if the path is one of these files, by whatever name, and inputs may not be replaced.
+    /// Fails if the path leads to one of these files, under any name, and inputs may not be replaced.
     pub fn check_sources(self, path: &Path, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
-        // If there is no such file, it is no input. Another failure shows when it is replaced.
+        // A missing file is not an input. Any other failure appears when it is replaced.
         let target = FileId::of_path(path).ok().filter(|_| self != Overwrite::Inputs);
         let Some(target) = target else { return Ok(()) };
         match sources.into_iter().find(|source| FileId::of_path(source).is_ok_and(|id| id == target)) {
@@ -167,15 +168,16 @@ impl Overwrite {
     }
 }
 
-/// Where an operation puts several files, or a folder of them.
+/// Where an operation puts several files, or a folder with several.
 ///
 /// | operation | what is in `At` | [`Overwrite::Never`] | otherwise |
 /// |---|---|---|---|
 /// | [`split`](fn@crate::split) | the folder of the parts, which is made if it is missing | no part has the name of a file there | files with the names of parts are replaced, an input only with [`Overwrite::Inputs`]; all others stay |
 /// | [`extract`](mod@crate::extract) | the folder itself; those that it is in are made if they are missing | the folder is missing or empty | a folder that was extracted is replaced as a whole |
 ///
-/// Folders that are made for it are removed again if the work fails or is stopped. Nothing is written through links, whatever may be
-/// replaced: neither the folder nor anything in it may be one. [`Target::In`] puts one file into a folder in the same way.
+/// If the work fails or is stopped, folders made for it are removed again. Links are never followed, whatever may be
+/// replaced: the folder and everything in it must not be links. [`Target::In`] puts one file into a folder in the same
+/// way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetFolder<'t> {
     /// Into a folder, where the files appear when all of them are complete.
@@ -187,7 +189,8 @@ pub enum TargetFolder<'t> {
 }
 
 impl<'t> TargetFolder<'t> {
-    /// Fails if the folder is a link, or is missing and cannot be made, because a file is in its place or in that of a folder above it.
+    /// Fails if the folder is a link, or is missing and cannot be made, because a file has its name or that of a folder
+    /// above it.
     pub fn check(self) -> Result<(), Error> {
         match self {
             TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _) => check_target_folder(folder),
@@ -195,7 +198,7 @@ impl<'t> TargetFolder<'t> {
         }
     }
 
-    /// The path of a file in the folder. Without a folder, its name.
+    /// The path of a file in the folder. Its name alone if there is no folder.
     pub(crate) fn path_of(self, name: &OsStr) -> PathBuf {
         match self {
             TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _) => folder.join(name),
@@ -227,15 +230,15 @@ pub struct Output<'t> {
     to: To<'t>,
     /// Where the first blob begins.
     start: u64,
-    /// How many threads compress; 0 is one per processor.
+    /// The number of threads that compress. 0 means one per processor.
     threads: usize,
     /// Whether it can be read back.
     is_file: bool,
     progress: &'t dyn Progress,
-    /// Whether what is written is not told to the progress now, because what is read is.
+    /// Whether writing is not reported as progress for now, because reading is.
     quiet: Arc<AtomicBool>,
     goes: Option<Goes<'t>>,
-    /// The folders that were made for it. Dropped after what is written.
+    /// The folders that were made for it. Dropped after the new file.
     _made: Option<Made>,
 }
 
@@ -262,7 +265,7 @@ impl<'t> Goes<'t> {
 }
 
 enum To<'t> {
-    /// It can go back, so blobs of unknown length can be written.
+    /// A destination that can go back, so blobs of unknown length can be written.
     Back(Writer<Box<dyn Rewind + Send + 't>>),
     Forward(Writer<Box<dyn Destination + Send + 't>>),
 }
@@ -278,11 +281,12 @@ macro_rules! with {
 }
 
 impl<'t> Output<'t> {
-    /// Begins to write. `inputs` are the files that are read for it: none of them is replaced unless
-    /// [`Overwrite::Inputs`] allows it. `progress` is told of all that is written.
+    /// Begins to write. `inputs` are the files that are read for it. An input is replaced only if [`Overwrite::Inputs`]
+    /// allows it. `progress` receives everything that is written.
     ///
-    /// A new file allows nobody more than all inputs do that are files here, as `cp` has it: its mode on Unix has only what all of
-    /// theirs have, and what is usual. A file that is replaced keeps its own permissions.
+    /// Only users who could open all inputs on this machine can open a new file. Like `cp`, this compares modes: on
+    /// Unix, the new mode has only the usual bits that all inputs have. A file that is replaced keeps its own
+    /// permissions.
     pub fn begin<'f>(
         target: Target<'t>,
         inputs: impl IntoIterator<Item = &'f File>,
@@ -293,7 +297,7 @@ impl<'t> Output<'t> {
         Output::begin_with(target, inputs, most, progress)
     }
 
-    /// The same, for a file that allows at most what is given here.
+    /// Does the same for a file with at most the given permissions.
     pub(crate) fn begin_with<'f>(
         target: Target<'t>,
         inputs: impl IntoIterator<Item = &'f File>,
@@ -331,7 +335,7 @@ impl<'t> Output<'t> {
         Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet, goes, _made: made })
     }
 
-    /// Writes what comes before the first blob of a file, if anything does.
+    /// Writes the bytes before the first blob of a file, if there are any.
     pub fn prefix_of(&mut self, file: &File) -> Result<(), Error> {
         let prefix = file.prefix();
         with!(self, writer => writer.write_prefix(&prefix))?;
@@ -349,7 +353,7 @@ impl<'t> Output<'t> {
         Ok(with!(self, writer => writer.copy(blob))?)
     }
 
-    /// Copies blobs, and returns the place of all of them together. The system copies those that follow each other in their
+    /// Copies blobs, and returns one place for all of them. The system copies blobs that follow each other in their
     /// file in one go.
     pub fn copy_all<'b, B: Into<BlobCopy<'b>>>(
         &mut self,
@@ -363,7 +367,7 @@ impl<'t> Output<'t> {
         with!(self, writer => fill(writer.refilled(blob)?, data))
     }
 
-    /// The same with as many bytes as are given here.
+    /// Does the same with the given number of bytes.
     pub fn resized<'b>(
         &mut self,
         blob: impl Into<BlobCopy<'b>>,
@@ -378,11 +382,11 @@ impl<'t> Output<'t> {
         with!(self, writer => fill(writer.tensor(info)?, data))
     }
 
-    /// Compresses an executable of a file that was read, and writes it. Everything else of its blob is kept. Writes nothing, and
+    /// Compresses an executable of a file that was read, and writes it. Keeps the rest of its blob. Writes nothing, and
     /// returns `None`, if this takes `below` bytes or more.
     ///
-    /// What was written is read back, unpacked and compared with the old executable, while the rest is still being compressed.
-    /// It is an error if anything differs.
+    /// The output is read back, unpacked and compared with the old executable, while the rest is still being
+    /// compressed. A difference is an error.
     ///
     /// The size of a blob comes before its data, and a pipe cannot go back. So for a pipe, the compressed bytes go into an
     /// unnamed temporary file first, and are compared there.
@@ -410,8 +414,8 @@ impl<'t> Output<'t> {
         Ok(written)
     }
 
-    /// Writes the unpacked bytes of an executable of a file that was read. Everything else of its blob is kept. What was written
-    /// is read back and compared, unless it goes into a pipe.
+    /// Writes the unpacked bytes of an executable of a file that was read. Keeps the rest of its blob. Reads the output
+    /// back and compares it, unless it goes into a pipe.
     pub fn unpacked(&mut self, old: &ExecutableBlob<'_>) -> Result<Written, Error> {
         let counted = Counted::new(self.progress, self.told_of(old, None));
         self.quiet.store(true, Relaxed);
@@ -421,8 +425,8 @@ impl<'t> Output<'t> {
         Ok(written)
     }
 
-    /// How many bytes the progress is told of for an executable that is [`repacked`](Self::repacked), or
-    /// [`unpacked`](Self::unpacked) if there is no packing: all of its unpacked bytes, and once more if they are read back.
+    /// The number of bytes of progress for an executable that is [`repacked`](Self::repacked), or
+    /// [`unpacked`](Self::unpacked) without a packing: all of its unpacked bytes, and once more if they are read back.
     pub fn told_of(&self, old: &ExecutableBlob<'_>, packing: Option<Packing>) -> u64 {
         let reads_back = match &self.to {
             To::Back(_) => self.is_file,
@@ -460,15 +464,16 @@ impl<'t> Output<'t> {
         Ok(written)
     }
 
-    /// Puts the file in its place if `check` finds nothing wrong with it. `check` reads the new file before it appears. What
-    /// goes into a pipe or nowhere cannot be read back, so `check` is not called then.
+    /// Puts the file in its place if `check` finds nothing wrong with it. `check` reads the new file before it appears.
+    /// Output to a pipe or to nowhere cannot be read back, so `check` is not called for it.
     pub fn finish_checked(mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<Written, Error> {
         self.read_back(check)?;
         self.finish()
     }
 
-    /// Fails if what was written does not read back as these blobs and no others, or if `is_same` says no of an old and a new
-    /// one. Keeps no index of the new file. What goes into a pipe or nowhere cannot be read back, and is not looked at.
+    /// Fails if the output does not read back as exactly these blobs, or if `is_same` returns false for an old and a
+    /// new one. Keeps no index of the new file. Output to a pipe or to nowhere cannot be read back, so it is not
+    /// checked.
     pub(crate) fn check_blobs<'b>(
         &mut self,
         blobs: impl IntoIterator<Item = Blob<'b>>,
@@ -483,7 +488,7 @@ impl<'t> Output<'t> {
         blobs.next().map_or(Ok(()), |missing| Err(wrong(&missing)))
     }
 
-    /// Hands over to the system what is buffered, and frees the buffer.
+    /// Writes the buffered bytes to the system, and frees the buffer.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         with!(self, writer => writer.flush())?;
         Ok(())
@@ -494,7 +499,7 @@ impl<'t> Output<'t> {
         Ok(with!(self, writer => writer.prepare())?)
     }
 
-    /// Lets `check` read what was written, if it can be read back.
+    /// Lets `check` read the output, if it can be read back.
     fn read_back(&mut self, check: impl FnOnce(&File) -> Result<(), Error>) -> Result<(), Error> {
         let mut options = OpenOptions::new();
         options.start(self.start);
@@ -506,9 +511,9 @@ impl<'t> Output<'t> {
 /// As much as a pipe holds.
 const STREAM_BUFFER: usize = 64 << 10;
 
-/// Fails if the path is one of the inputs, by whatever name.
+/// Fails if the path leads to one of the inputs, under any name.
 fn refuse_inputs<'f>(path: &Path, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
-    // If there is no such file, it is no input. Another failure shows when it is replaced.
+    // A missing file is not an input. Any other failure appears when it is replaced.
     let Ok(target) = FileId::of_path(path) else { return Ok(()) };
     let Some(input) = inputs.into_iter().find(|input| input.id() == Some(target)) else { return Ok(()) };
     Err(is_input(path, input.path()))

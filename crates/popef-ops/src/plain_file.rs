@@ -11,9 +11,9 @@ use crate::rights::Most;
 
 /// A file that is not PopEF, such as a report, which appears at its path only when it is complete.
 ///
-/// It is written beside its path and put there by [`finish`](PlainFile::finish). If it is dropped before that, an old file
-/// stays as it was. It keeps the permissions of the file that it replaces, with its access control list. A new file allows nobody
-/// more than all files that it is made of, as [`Output`](crate::Output) does.
+/// It is written next to its path and put there by [`finish`](PlainFile::finish). If it is dropped before that, an old
+/// file stays as it was. It keeps the permissions of the file that it replaces, with its access control list. Only
+/// users who could open all files that a new file is made from can open it, as for [`Output`](crate::Output).
 ///
 /// ```
 /// use std::io::Write as _;
@@ -37,7 +37,7 @@ pub struct PlainFile {
     path: PathBuf,
     /// The path, with symbolic links resolved.
     target: PathBuf,
-    /// None once it is in its place.
+    /// `None` once it is in its place.
     temporary: Option<PathBuf>,
     may_replace: bool,
     /// The file that is replaced.
@@ -45,8 +45,8 @@ pub struct PlainFile {
 }
 
 impl PlainFile {
-    /// Begins a file. `inputs` are the files that are read for it: none of them is replaced unless
-    /// [`Overwrite::Inputs`] allows it.
+    /// Begins a file. `inputs` are the files that are read for it. An input is replaced only if [`Overwrite::Inputs`]
+    /// allows it.
     pub fn create<'f>(
         path: &Path,
         overwrite: Overwrite,
@@ -55,7 +55,7 @@ impl PlainFile {
         PlainFile::of_sources(path, overwrite, None::<&Path>, inputs)
     }
 
-    /// The same for a file that is also made of sources that are no PopEF files.
+    /// Does the same for a file that is also made from sources other than PopEF files.
     pub fn of_sources<'f>(
         path: &Path,
         overwrite: Overwrite,
@@ -69,8 +69,9 @@ impl PlainFile {
         PlainFile::begin(path, may_replace, most).map_err(|error| failed("write the file", error, path))
     }
 
-    /// Fails as [`of_sources`](Self::of_sources) would because of what is at the path: a file that must not be replaced, something
-    /// that is no file, or no folder. Nothing is made, so it does not find out whether the file may be written.
+    /// Fails as [`of_sources`](Self::of_sources) would because of what is at the path: a file that must not be
+    /// replaced, something other than a file, or a missing folder. Makes nothing, so it does not check whether the file
+    /// can be written.
     pub fn check<'f>(
         path: &Path,
         overwrite: Overwrite,
@@ -88,7 +89,7 @@ impl PlainFile {
                 let old = File::open(&target)?;
                 (target, Some(old))
             }
-            // A link that leads nowhere would be in the way in the end.
+            // A dangling link would prevent the last step.
             Err(_) if path.is_symlink() && !may_replace => return Err(ErrorKind::AlreadyExists.into()),
             Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
             Err(error) => return Err(error),
@@ -150,13 +151,13 @@ impl Write for PlainFile {
 impl Drop for PlainFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
-            // If it cannot be removed, nobody can be told; its name says what it is.
+            // A failure here cannot be reported. The file's name says what it is.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Creates a file beside a path.
+/// Creates a file next to a path.
 fn create_beside(target: &Path, most: Most) -> io::Result<(File, PathBuf)> {
     const MOST_TRIES: u32 = 16;
     let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no name"))?;
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(names(folder.path()), ["report.html"]);
     }
 
-    /// A trial fails exactly if the file could not be begun.
+    /// A trial fails exactly if beginning the file would fail.
     #[test]
     fn a_trial_fails_as_the_work_would() {
         let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use crate::error::{Code, Error};
 
-/// Is told how far an operation is, and can stop it. Threads may call it at the same time.
+/// Receives the progress of an operation, and can stop it. Threads may call it at the same time.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -22,18 +22,18 @@ use crate::error::{Code, Error};
 /// }
 /// ```
 pub trait Progress: Sync {
-    /// So many bytes more are to be read or written.
+    /// Adds to the number of bytes still to be read or written.
     fn expect(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// So many bytes more were read or written. [`Break`](ControlFlow::Break) stops the operation, which then fails with
-    /// [`Code::Stopped`].
+    /// Reports that `bytes` more bytes were read or written. [`Break`](ControlFlow::Break) stops the operation, which
+    /// then fails with [`Code::Stopped`].
     fn advance(&self, bytes: u64) -> ControlFlow<()>;
 }
 
 impl dyn Progress + '_ {
-    /// Calls [`advance`](Progress::advance), and makes an error of a stop.
+    /// Calls [`advance`](Progress::advance), and turns a stop into an error.
     pub fn add(&self, bytes: u64) -> Result<(), Error> {
         match self.advance(bytes) {
             ControlFlow::Continue(()) => Ok(()),
@@ -42,7 +42,7 @@ impl dyn Progress + '_ {
     }
 }
 
-/// A [`Progress`] that ignores what it is told.
+/// A [`Progress`] that ignores its calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! Compares an executable with what was written of it, while the rest is still being written.
+//! Compares an executable with its written form, while the rest is still being written.
 
 use std::fs;
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
@@ -18,7 +18,7 @@ use crate::work::{PIECE, fill, len_of};
 
 /// An executable that is being written, and can be read meanwhile.
 pub(crate) trait Growing: Write {
-    /// Where the data is that lies in the file already.
+    /// Where the data is that the file already has.
     fn flushed(&mut self) -> Result<Range<u64>, popef::Error>;
 }
 
@@ -34,7 +34,7 @@ impl<D: Destination> Growing for BlobWriter<&mut Writer<D>> {
     }
 }
 
-/// Writes the unpacked bytes of an executable, and says how much has arrived.
+/// Writes the unpacked bytes of an executable, and reports how much has arrived.
 pub(crate) fn write_unpacked(
     old: &ExecutableBlob<'_>,
     blob: &mut impl Growing,
@@ -57,10 +57,10 @@ pub(crate) fn write_unpacked(
     }
 }
 
-/// After so many bytes, the thread that reads back is told what has arrived.
+/// The number of bytes after which the thread that reads back learns what has arrived.
 const TELL_EVERY: u64 = 1 << 20;
 
-/// How much of an executable's data lies in the file.
+/// How much of an executable's data the file has.
 #[derive(Default)]
 pub(crate) struct Arrived {
     state: Mutex<State>,
@@ -90,7 +90,7 @@ impl Arrived {
         self.changed.notify_all();
     }
 
-    /// Waits until there is more than `at`, or the end.
+    /// Waits until more than `at` has arrived, or the end.
     fn behind(&self, at: u64) -> State {
         let nothing = |state: &mut State| state.end <= at && state.ended.is_none();
         *self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner)
@@ -105,7 +105,7 @@ impl Arrived {
 struct Tail<'a> {
     file: fs::File,
     at: u64,
-    /// How much of it is on disk.
+    /// The number of bytes on disk.
     on_disk: u64,
     arrived: &'a Arrived,
 }
@@ -124,10 +124,11 @@ impl Read for Tail<'_> {
 }
 
 impl Tail<'_> {
-    /// Lets the system write to disk what has arrived, while more is compressed. So there is little left to flush in the end.
+    /// Lets the system write the arrived bytes to disk, while more is compressed. So little is left to flush in the
+    /// end.
     fn flush(&mut self) -> io::Result<()> {
         const FLUSH_EVERY: u64 = 32 << 20;
-        // Windows flushes only what was opened for writing.
+        // Windows flushes only files that were opened for writing.
         if cfg!(unix) && self.at.saturating_sub(self.on_disk) >= FLUSH_EVERY {
             self.file.sync_data()?;
             self.on_disk = self.at;
@@ -136,7 +137,7 @@ impl Tail<'_> {
     }
 }
 
-/// The comparison of an executable with what is written of it. On a thread of its own if there is much to compare.
+/// The comparison of an executable with its written form. It has its own thread if there is much to compare.
 pub(crate) struct ReadBack<'s, 'a> {
     compare: Compare<'a>,
     thread: Option<ScopedJoinHandle<'s, Result<bool, Error>>>,
@@ -149,7 +150,7 @@ pub(crate) struct Compare<'a> {
     pub(crate) file: &'a fs::File,
     /// Where the data begins in it.
     pub(crate) start: u64,
-    /// Whether what is written is compressed.
+    /// Whether the output is compressed.
     pub(crate) packed: bool,
     pub(crate) arrived: &'a Arrived,
     pub(crate) progress: &'a Counted<'a>,
@@ -170,7 +171,7 @@ impl Compare<'_> {
     }
 }
 
-/// A shorter executable is compared after it was written: a thread is not worth its cost.
+/// A shorter executable is compared after it was written: a thread would cost more.
 const WORTH_A_THREAD: u64 = 1 << 20;
 
 impl<'s, 'a: 's> ReadBack<'s, 'a> {
@@ -182,7 +183,7 @@ impl<'s, 'a: 's> ReadBack<'s, 'a> {
         ReadBack { compare, thread }
     }
 
-    /// Compares the rest, and fails if anything differs. All of the data lies in the file, up to `end`.
+    /// Compares the rest, and fails if anything differs. The file has all of the data, up to `end`.
     pub(crate) fn finish(mut self, end: u64) -> Result<(), Error> {
         self.compare.arrived.tell(end);
         self.compare.arrived.end(Ended::Whole);
@@ -194,7 +195,7 @@ impl<'s, 'a: 's> ReadBack<'s, 'a> {
     }
 }
 
-/// Without [`finish`](ReadBack::finish), nothing more is compared.
+/// Without [`finish`](ReadBack::finish), the comparison ends here.
 impl Drop for ReadBack<'_, '_> {
     fn drop(&mut self) {
         self.compare.arrived.end(Ended::GivenUp);
@@ -208,7 +209,7 @@ fn ended() -> Error {
     Error::new(Code::NotVerified, "the thread that reads back ended early")
 }
 
-/// A progress of which so much is told in the end, whatever happens on the way.
+/// A progress that reports a fixed total in the end, whatever happens on the way.
 pub(crate) struct Counted<'p> {
     progress: &'p dyn Progress,
     left: AtomicU64,
@@ -219,13 +220,13 @@ impl<'p> Counted<'p> {
         Counted { progress, left: AtomicU64::new(total) }
     }
 
-    /// The same, which says first how much it will be.
+    /// Does the same, and first announces the total.
     pub(crate) fn expected(progress: &'p dyn Progress, total: u64) -> Self {
         progress.expect(total);
         Counted::new(progress, total)
     }
 
-    /// Tells what was not told yet.
+    /// Reports the bytes that were not reported yet.
     pub(crate) fn tell_rest(&self) -> Result<(), Error> {
         self.progress.add(self.left.swap(0, Relaxed))
     }

@@ -1,4 +1,4 @@
-//! Keeping what is whole of a damaged file.
+//! Keeping the whole blobs of a damaged file.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,9 +13,9 @@ use crate::output::{Output, Target};
 use crate::progress::Progress;
 use crate::verify::has_same_head;
 
-/// What of a damaged file is kept.
+/// What to keep of a damaged file.
 pub struct RecoverOptions<'o> {
-    /// Which of the whole blobs are kept.
+    /// Which of the whole blobs to keep.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
 }
 
@@ -32,18 +32,18 @@ impl fmt::Debug for RecoverOptions<'_> {
     }
 }
 
-/// What [`recover`] kept of a file, and what it did not.
+/// What [`recover`] kept of a file, and what was lost.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Recovered {
-    /// How many blobs were kept.
+    /// The number of blobs kept.
     pub kept_blobs: u64,
-    /// How many bytes were kept, also of what comes before the first blob.
+    /// The number of bytes kept, including those before the first blob.
     pub kept_bytes: u64,
-    /// How many whole blobs were left out, because they were not chosen.
+    /// The number of whole blobs left out, because they were not chosen.
     pub left_out_blobs: u64,
-    /// How many bytes were lost.
+    /// The number of bytes lost.
     pub lost_bytes: u64,
     /// The first damage. `None` if the file is whole.
     pub damage: Option<Damage>,
@@ -56,11 +56,12 @@ pub struct Recovered {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Lost {
-    /// The first of them.
+    /// The first lost byte.
     pub start: u64,
-    /// How many there are.
+    /// The number of lost bytes.
     pub bytes: u64,
-    /// Whether they are all up to the end of the file, which were not searched for blobs. Otherwise they are one blob.
+    /// Whether they are all bytes up to the end of the file, which were not searched for blobs. Otherwise they are one
+    /// blob.
     pub is_rest: bool,
     /// Why they were lost.
     pub damage: Damage,
@@ -81,14 +82,16 @@ pub struct Damage {
     pub message: String,
 }
 
-/// Writes what is whole of a damaged file: every whole blob that can be found, and what comes before the first blob.
+/// Writes the whole parts of a damaged file: every whole blob that can be found, and the bytes before the first blob.
 ///
-/// The file must have been opened with [`OpenOptions::damaged`](popef::OpenOptions::damaged). Behind a blob whose info is damaged,
-/// the next one begins where the header says, if a blob is there: see [`File::past_damage`]. Blobs are not searched for anywhere
-/// else: what looks like a blob may be a part of a tensor. The data of blobs is copied as it is, and not checked.
+/// The file must have been opened with [`OpenOptions::damaged`](popef::OpenOptions::damaged). After a blob whose info
+/// is damaged, the next one begins where the header says, if a blob is there: see [`File::past_damage`]. Blobs are not
+/// searched for anywhere else: bytes that look like a blob may be a part of a tensor. The data of blobs is copied
+/// unchanged and unchecked.
 ///
 /// A whole file is copied, and the report has no damage. Fails with [`Code::NothingWhole`] if no blob is whole, with
-/// [`Code::NothingChosen`] if none of the whole ones is chosen, and with the library's error if the file is not damaged but cannot be read, for example because a limit is too low.
+/// [`Code::NothingChosen`] if no whole blob is chosen, and with the library's error if the file is not damaged but
+/// cannot be read, for example because a limit is too low.
 ///
 /// ```
 /// use popef_ops::recover::{RecoverOptions, recover};

@@ -1,25 +1,25 @@
-//! Who may open new files: nobody who may not open all files that they are made of. As `cp` has it, this goes by modes, whatever the
-//! owners and groups are, and what the process forbids for new files (`umask`) is taken away too.
+//! Who may open new files: only users who may open all files that they are made from. Like `cp`, this compares modes,
+//! whatever the owners and groups are, and removes the permissions that the process forbids for new files (`umask`).
 //!
-//! Elsewhere than on Unix, the folder alone says who may open a file.
+//! On systems other than Unix, the folder alone decides who may open a file.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::path::Path;
 
 use popef::File;
 
-/// The most that new files allow, as the mode of a file.
+/// The most permissions that new files get, as a file mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Most(u32);
 
 impl Most {
-    /// What new files allow that are made of nothing.
+    /// The permissions of new files that are made from nothing.
     pub(crate) const USUAL: Most = Most(0o666);
 
     /// Only the owner may read and write.
     pub(crate) const OWNER: Most = Most(0o600);
 
-    /// Of a file that is made of these. What came through a pipe, or from another machine, has no rights here.
+    /// The permissions of a file made from these. Streams and files from other machines do not limit them.
     pub(crate) fn of<'f>(files: impl IntoIterator<Item = &'f File>) -> Self {
         files.into_iter().fold(Most::USUAL, Most::and)
     }
@@ -29,9 +29,9 @@ impl Most {
         file.path().and_then(|_| file.permissions()).map_or(self, |permissions| self.within(&permissions))
     }
 
-    /// Of a file that is made of one at a path too.
+    /// The permissions of a file that is also made from one at a path.
     pub(crate) fn and_at(self, path: impl AsRef<Path>) -> Self {
-        // What cannot be looked at cannot be read either.
+        // A file whose mode cannot be read cannot be read either.
         fs::metadata(path).map_or(self, |found| self.within(&found.permissions()))
     }
 
@@ -46,12 +46,12 @@ impl Most {
         self
     }
 
-    /// As a mode. The owner could read all inputs, and may read what is made of them.
+    /// As a file mode. The owner could read all inputs, and may read the result.
     pub(crate) fn mode(self) -> u32 {
         0o400 | self.0
     }
 
-    /// As the mode of a folder: whoever may read the files may list them, and the owner may do everything.
+    /// As a folder mode: users who may read the files may list them, and the owner may do everything.
     #[cfg(unix)]
     fn folder_mode(self) -> u32 {
         0o700 | self.0 | (self.0 & 0o444) >> 2
@@ -79,7 +79,7 @@ impl Most {
         builder
     }
 
-    /// The permissions that a new folder gets, without what the process forbids.
+    /// The permissions that a new folder gets, without those that the process forbids.
     #[cfg(unix)]
     pub(crate) fn folder_permissions(self) -> Permissions {
         use std::os::unix::fs::PermissionsExt as _;

@@ -29,10 +29,10 @@ use crate::verify::has_same_head;
 pub enum SplitBy {
     /// Executables with metadata, opaque blobs and blobs of unknown types; tensors; feeds.
     Kind,
-    /// A part for each executable that metadata names: the metadata, the executable, its opaque blobs, and the tensors and feeds
-    /// that the anchors name. What belongs to none of them is a part of its own.
+    /// One part for each executable that metadata names: the metadata, the executable, its opaque blobs, and the
+    /// tensors and feeds that the anchors name. Blobs that belong to no executable form a part of their own.
     Model,
-    /// Parts of at most so many bytes, in file order. A larger blob is a part of its own.
+    /// Parts of at most this many bytes, in file order. A larger blob is a part of its own.
     Size(u64),
 }
 
@@ -41,7 +41,7 @@ pub enum SplitBy {
 pub struct SplitOptions<'o> {
     /// What becomes a part.
     pub by: SplitBy,
-    /// What the names of all parts begin with.
+    /// The common beginning of the names of all parts.
     pub stem: &'o OsStr,
     /// Which blobs are written.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
@@ -60,7 +60,7 @@ impl fmt::Debug for SplitOptions<'_> {
     }
 }
 
-/// What became of a file that was split.
+/// The result for a file that was split.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Split {
@@ -68,8 +68,8 @@ pub struct Split {
     pub parts: Vec<Part>,
     /// Blobs that are in several parts, because several models use them.
     pub shared: Listed<Item>,
-    /// Files in the folder that are named like parts, but are none: an earlier split may have left them. They stay as they are, and
-    /// merging all files of the folder would take them too.
+    /// Files in the folder whose names look like parts, but that are not parts: an earlier split may have left them.
+    /// They stay as they are, and merging all files of the folder would include them.
     pub left_over: Listed<FilePath>,
 }
 
@@ -84,12 +84,12 @@ pub struct Part {
     pub blobs: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether it is larger than asked for, because it has one large blob.
+    /// Whether it is larger than requested, because it has one large blob.
     pub too_large: bool,
 }
 
-/// Splits a file into several, each of which is a PopEF file. [`merge`](crate::merge) makes one of them again: of parts by size,
-/// with [`Keep::All`](crate::Keep::All), the same file.
+/// Splits a file into several PopEF files. [`merge`](crate::merge) makes one file of them again. For parts by size,
+/// with [`Keep::All`](crate::Keep::All), it is the same file.
 ///
 /// Nothing appears until all parts are written and read back. If then one cannot be put in its place, those before it are removed
 /// again, except where they replaced a file. What comes before the first blob goes into the first part. Names of blobs become safe
@@ -133,12 +133,12 @@ pub fn split(
     Ok(Split { parts, shared: plan.shared(), left_over: left_over(file, target, options.stem, &names) })
 }
 
-/// The files in the folder that are named like parts, but are none. The input does not count.
+/// Files in the folder whose names look like parts but that are not parts, except the input.
 fn left_over(file: &File, target: TargetFolder<'_>, stem: &OsStr, names: &[OsString]) -> Listed<FilePath> {
     let mut left = Listed::default();
     let (TargetFolder::At(folder, _) | TargetFolder::Trial(folder, _)) = target else { return left };
     let is_other = |name: &OsString| is_named_like_a_part(name, stem) && !names.contains(name);
-    // What cannot be listed is no reason to fail.
+    // An unreadable folder is not a reason to fail.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut others: Vec<OsString> = entries.map(|entry| entry.file_name()).filter(is_other).collect();
     others.sort();
@@ -157,7 +157,7 @@ fn is_named_like_a_part(name: &OsStr, stem: &OsStr) -> bool {
     behind.is_some_and(|behind| behind.starts_with(b"-") && behind.ends_with(b".popef"))
 }
 
-/// Fails if anything is in the way of the parts. Returns for each of them whether nothing is there.
+/// Fails if something prevents writing the parts. Returns for each of them whether its path is free.
 fn check(file: &File, target: TargetFolder<'_>, names: &[OsString]) -> Result<Vec<bool>, Error> {
     target.check()?;
     let is_new = |name: &OsString| {
@@ -178,16 +178,16 @@ fn file_name(stem: &OsStr, name: &str) -> OsString {
 /// Which blobs go into which part.
 struct Plan<'f> {
     file: Chosen<'f>,
-    /// What the names of the parts end with.
+    /// The endings of the names of the parts.
     names: Vec<String>,
     rule: Rule,
-    /// The numbers of the parts in the rule, which may have more: a model of which no blob is chosen gives no part.
+    /// The numbers of the parts in the rule. The rule may have more parts: a model without a chosen blob gives no part.
     numbers: Vec<usize>,
-    /// How large a part is to be at most.
+    /// Maximum size of a part.
     most: u64,
 }
 
-/// A file, of which only some blobs are written.
+/// A file and the choice of its blobs that are written.
 #[derive(Clone, Copy)]
 struct Chosen<'f> {
     file: &'f File,
@@ -200,14 +200,14 @@ impl<'f> Chosen<'f> {
     }
 }
 
-/// By what a blob belongs to a part.
+/// What assigns a blob to a part.
 enum Rule {
     Kinds(Vec<Kind>),
     Ranges(Vec<Range<usize>>),
     Models(Models),
 }
 
-/// More files cannot be written at the same time on all systems.
+/// Some systems cannot write more files at the same time.
 const MOST_PARTS: usize = 400;
 
 impl<'f> Plan<'f> {
@@ -281,7 +281,8 @@ impl<'f> Plan<'f> {
         Ok(parts)
     }
 
-    /// Reads back what `make` passes on, one part after the other, and flushes it to disk, while `make` goes on with the next.
+    /// Reads back the files that `make` passes on, one part after the other, and flushes them to disk, while `make`
+    /// continues with the next.
     fn settled<'t>(
         &self,
         make: impl FnOnce(&mut dyn FnMut(Output<'t>)) -> Result<(), Error>,
@@ -298,7 +299,7 @@ impl<'f> Plan<'f> {
             settled.collect()
         };
         thread::scope(|scope| {
-            // Without a thread, this is done afterwards.
+            // If no thread can be started, this is done afterwards.
             let thread = thread::Builder::new().spawn_scoped(scope, settle).ok();
             let made = make(&mut |output| _ = sender.send(output));
             drop(sender);
@@ -319,8 +320,8 @@ impl<'f> Plan<'f> {
     }
 }
 
-/// Puts all parts in their places. If one cannot be, those before it are removed, except where they replaced a file: they are
-/// complete, and all that there is of it.
+/// Puts all parts in their places. If one fails, the parts before it are removed, except where they replaced a file:
+/// those are complete, and the only copy of their blobs.
 fn place(outputs: Vec<Output<'_>>, paths: &[PathBuf], are_new: &[bool]) -> Result<(), Error> {
     for (at, output) in outputs.into_iter().enumerate() {
         if let Err(error) = output.finish() {
@@ -385,7 +386,7 @@ fn by_size(file: Chosen<'_>, most: u64) -> Result<(Vec<String>, Rule), Error> {
         ranges.push(start..file.file.len());
     }
     check_count(ranges.len())?;
-    // All numbers have as many digits, so that the names sort like the parts.
+    // All numbers have the same number of digits, so that the names sort like the parts.
     let digits = ranges.len().to_string().len();
     let names = (1..=ranges.len()).map(|number| format!("{number:0digits$}")).collect();
     Ok((names, Rule::Ranges(ranges)))
@@ -405,7 +406,7 @@ struct Models {
     /// Hashes of the names of anchors with the parts whose metadata has them, sorted. If two names have the same hash, a part
     /// gets a blob more than it needs.
     anchors: Vec<(u64, usize)>,
-    /// The part of the blobs that belong to no model.
+    /// The part of the blobs that do not belong to a model.
     rest: usize,
 }
 
@@ -454,7 +455,7 @@ impl Models {
         self.executable_of(blob).is_none() && self.parts_of_data(blob).len() > 1
     }
 
-    /// The executable that a blob belongs to, or is. None for blobs that belong to anchors or to nothing.
+    /// The executable that a blob belongs to, or is. `None` for blobs that belong to anchors, or to no executable.
     fn executable_of<'b>(&self, blob: &Blob<'b>) -> Option<Text<'b>> {
         match blob.content() {
             Content::Executable(executable) => Some(executable.name()),

@@ -20,9 +20,9 @@ use crate::verify::has_same_head;
 pub struct StripOptions<'o> {
     /// Which blobs are dropped. All others stay.
     pub drop: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
-    /// Whether what comes before the first blob is dropped, such as a pickle.
+    /// Whether to drop the bytes before the first blob, such as a pickle.
     pub drop_prefix: bool,
-    /// Whether no file is written if nothing is dropped. Otherwise it is a copy.
+    /// Whether no file is written if nothing is dropped. Otherwise a copy is written.
     pub only_changes: bool,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Debug for StripOptions<'_> {
     }
 }
 
-/// What became of a file from which blobs were dropped.
+/// The result for a file whose blobs were dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stripped {
@@ -58,9 +58,9 @@ pub struct Stripped {
     pub dropped: Listed<Item>,
     /// How many bytes before the first blob were dropped.
     pub dropped_prefix: u64,
-    /// What no longer works in what is left, of the first thousand executables by name.
+    /// What no longer works in the new file, for the first thousand executables by name.
     pub broken: Vec<Broken>,
-    /// Of how many executables something no longer works.
+    /// The number of executables that no longer work completely.
     pub broken_count: u64,
 }
 
@@ -75,22 +75,22 @@ pub struct Broken {
     pub without_executable: bool,
     /// Whether it stays, but all its metadata is dropped.
     pub without_metadata: bool,
-    /// How many inputs had data that is dropped, so that whoever runs the model must provide it.
+    /// The number of inputs whose data is dropped, so that the model's user must provide it.
     pub inputs_without_data: u64,
     /// The names of the first ten of these inputs.
     pub inputs: Vec<Name>,
 }
 
 impl Broken {
-    /// So many names of inputs are kept.
+    /// Maximum number of input names that are kept.
     const MOST_NAMED: usize = 10;
-    /// So many executables are kept.
+    /// Maximum number of executables that are kept.
     const MOST: usize = 1000;
 }
 
 /// Drops blobs from a file. All others are copied, in their order.
 ///
-/// Says what can no longer be loaded or run. Dropping all blobs is an error.
+/// Reports what can no longer be loaded or run. Dropping all blobs is an error.
 ///
 /// ```
 /// use popef::types::BlobType;
@@ -152,7 +152,7 @@ pub fn strip(
     Ok(Stripped { written: true, size_after: written.size, ..stripped })
 }
 
-/// What stays and what is dropped of one executable.
+/// What stays and what is dropped for one executable.
 #[derive(Default)]
 struct Parts {
     executable: Fate,
@@ -193,13 +193,14 @@ struct Fate {
 }
 
 impl Fate {
-    /// Whether there were some and none is left.
+    /// Whether all of them were dropped, and there was at least one.
     fn is_gone(self) -> bool {
         self.dropped && !self.stays
     }
 }
 
-/// Of how many executables something no longer works, and of the first ones what, in the order of their names.
+/// Returns the number of executables that no longer work completely, and what no longer works for the first ones, by
+/// name.
 fn broken<'f>(file: &'f File, options: &StripOptions<'f>) -> Result<(u64, Vec<Broken>), Error> {
     let gone = Gone::of(file, options);
     let (mut count, mut found) = (0u64, BTreeMap::new());
@@ -225,7 +226,7 @@ fn broken<'f>(file: &'f File, options: &StripOptions<'f>) -> Result<(u64, Vec<Br
     Ok((count, found.into_values().collect()))
 }
 
-/// What stays and what is dropped of each executable.
+/// What stays and what is dropped for each executable.
 fn executables<'f>(
     file: &'f File,
     options: &StripOptions<'f>,
@@ -257,11 +258,11 @@ fn kept_metadata<'f>(file: &'f File, options: &StripOptions<'f>) -> impl Iterato
     file.metadata().filter(|metadata| !(options.drop)(metadata.blob()))
 }
 
-/// Which names of tensors and feeds have no data any more. Their hashes take less memory than names; two names with the same hash
-/// are as good as impossible.
+/// The names of tensors and feeds that no longer have data. Their hashes take less memory than names; two names with
+/// the same hash are practically impossible.
 struct Gone {
     hasher: RandomState,
-    /// The hashes of names that are dropped, sorted, and whether another blob of the name stays.
+    /// The hashes of dropped names, sorted, and whether another blob with the name stays.
     names: Vec<(u64, bool)>,
 }
 
@@ -293,7 +294,7 @@ impl Gone {
         self.find(name).and_then(|at| self.names.get(at)).is_some_and(|(_, stays)| !stays)
     }
 
-    /// The inputs that have no data any more.
+    /// The inputs that no longer have data.
     fn inputs<'a>(&self, anchors: &'a [Anchor]) -> impl Iterator<Item = &'a Anchor> {
         anchors.iter().filter(|anchor| anchor.tensor_type == TensorType::Input && self.has(&anchor.name))
     }

@@ -1,4 +1,4 @@
-//! Reads back what was written, before it appears.
+//! Reads the output back, before it appears.
 
 use std::io::{self, Read};
 
@@ -9,19 +9,19 @@ use crate::listed::label;
 use crate::progress::Progress;
 use crate::work::{PIECE, fill, len_of};
 
-/// Whether header and info are equal, byte for byte, and so is the length.
+/// Whether header, info and length are equal, byte for byte.
 pub(crate) fn has_same_head(one: &Blob<'_>, other: &Blob<'_>) -> Result<bool, Error> {
     let [of_one, of_other] = [one, other].map(Blob::head_bytes);
     Ok(one.size() == other.size() && of_one.len() == of_other.len() && of_one.read()? == of_other.read()?)
 }
 
-/// The error for a blob that is not what was written.
+/// The error for a blob that differs from what was written.
 pub(crate) fn wrong(blob: &Blob<'_>) -> Error {
     let message = format!("{} does not read back as it was written; the new file was discarded", label(blob));
     Error::new(Code::NotVerified, message)
 }
 
-/// Whether two readers give the same bytes. They are told to `progress` once.
+/// Whether two readers give the same bytes. `progress` counts them once.
 pub(crate) fn same_bytes(one: &mut dyn Read, other: &mut dyn Read, progress: &dyn Progress) -> Result<bool, Error> {
     // Most blobs are small, and memory for whole pieces would take ten times as long as comparing them.
     let (mut left, mut right) = (vec![0; SMALL], vec![0; SMALL]);
@@ -44,7 +44,7 @@ pub(crate) fn same_bytes(one: &mut dyn Read, other: &mut dyn Read, progress: &dy
 /// The length of the first pieces that are compared.
 const SMALL: usize = 4 << 10;
 
-/// A reader that tells what it reads, and that can be stopped.
+/// A reader that reports what it reads, and that can be stopped.
 pub(crate) struct Told<'p, R> {
     pub(crate) from: R,
     pub(crate) progress: &'p dyn Progress,

@@ -1,5 +1,5 @@
-//! What all operations that read much have in common: tasks on all processors whose results are taken in order, and data in
-//! pieces.
+//! Common parts of operations that read much data: tasks on all processors whose results are taken in order, and data
+//! in pieces.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,13 +19,15 @@ use tempfile::TempDir;
 use crate::error::Error;
 use crate::progress::Progress;
 
-/// How much is read at a time: enough that the overhead of each piece is small, and little enough for a processor's cache.
+/// The number of bytes read at a time: enough that the overhead of each piece is small, and few enough for a
+/// processor's cache.
 pub(crate) const PIECE: usize = 256 << 10;
 
 /// The same as the length of a file.
 pub(crate) const PIECE_LEN: u64 = 256 << 10;
 
-/// How much of a file a task covers: several pieces, because waking a thread for each would take longer than its work.
+/// The number of bytes that a task covers: several pieces, because waking a thread for each would take longer than its
+/// work.
 pub(crate) const TASK_LEN: u64 = 2 << 20;
 
 /// Memory that a thread uses for one piece after the other: two, because two files are compared.
@@ -66,7 +68,7 @@ pub(crate) fn pieces(Range { mut start, end }: Range<u64>, piece: u64) -> impl I
     })
 }
 
-/// What one thread does at a time.
+/// The work of one thread at a time.
 pub(crate) enum Task<S, L> {
     /// Several small subjects, or one that cannot be cut into pieces.
     Several(Vec<S>),
@@ -80,7 +82,7 @@ pub(crate) enum Task<S, L> {
 pub(crate) enum Load<L> {
     /// In pieces of a lot of this length.
     Pieces(L, u64),
-    /// On one thread, which reads about so much.
+    /// On one thread, which reads about this many bytes.
     Whole(u64),
 }
 
@@ -88,7 +90,7 @@ pub(crate) enum Load<L> {
 pub(crate) struct Tasks<I, F, S, L> {
     subjects: I,
     load: F,
-    /// A large subject, its lot and its length, and how much of it is done.
+    /// A large subject, its lot and its length, and the length that is done.
     large: Option<(S, L, u64, u64)>,
 }
 
@@ -133,10 +135,10 @@ impl<I, F, S, L: Clone> Tasks<I, F, S, L> {
     }
 }
 
-/// How many small subjects a task has at most.
+/// Maximum number of small subjects in a task.
 const MOST_SUBJECTS: usize = 128;
 
-/// Fills the buffer from a reader, as far as there are bytes. Returns what was read.
+/// Fills the buffer from a reader, as far as it has bytes. Returns the bytes read.
 pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) -> Result<&'b [u8], Error> {
     let mut filled = 0;
     while let Some(room @ [_, ..]) = buffer.get_mut(filled..) {
@@ -150,13 +152,13 @@ pub(crate) fn fill<'b>(from: &mut (impl Read + ?Sized), buffer: &'b mut [u8]) ->
     Ok(buffer.get(..filled).unwrap_or_default())
 }
 
-/// What is wrong with the data of a blob, if that is the cause of an error, and not reading it.
+/// The problem with a blob's data, if that caused an error, and not reading it.
 pub(crate) fn fault(error: &Error) -> Option<&popef::Error> {
     let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Unsupported, ErrorKind::Limit];
     error.library().filter(|error| kinds.contains(&error.kind()))
 }
 
-/// Copies all that a reader gives, in pieces, and tells the progress.
+/// Copies everything that a reader gives, in pieces, and reports the progress.
 pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn Write, progress: &dyn Progress) -> Result<(), Error> {
     let mut piece = vec![0; PIECE];
     loop {
@@ -170,12 +172,12 @@ pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn Write, progress: &dyn Progr
     }
 }
 
-/// A temporary file without a name. It is gone however the program ends.
+/// A temporary file without a name. The system removes it however the program ends.
 pub(crate) fn temporary() -> Result<fs::File, Error> {
     tempfile::tempfile().map_err(|error| Error::io("make a temporary file", error).in_file(env::temp_dir()))
 }
 
-/// A folder of its own for files that need names, which only this user can open.
+/// A private folder for files that need names, which only this user can open.
 pub(crate) fn temporary_folder() -> Result<TempDir, Error> {
     tempfile::tempdir().map_err(|error| Error::io("make a temporary folder", error).in_file(env::temp_dir()))
 }
@@ -192,7 +194,8 @@ pub(crate) fn in_order<T: Send, R: Send>(
     rows_in_order(tasks, make, |_| 0, take)
 }
 
-/// Does the same for tasks whose results have rows, so many as `rows` says. Only a limited number of rows waits for `take`.
+/// Does the same for tasks whose results have rows; `rows` gives their number. Limits the number of rows that wait for
+/// `take`.
 pub(crate) fn rows_in_order<T: Send, R: Send>(
     tasks: impl IntoIterator<Item = T, IntoIter: Send>,
     make: impl Fn(&mut Scratch, T) -> Result<R, Error> + Sync,
@@ -215,7 +218,7 @@ pub(crate) fn rows_in_order<T: Send, R: Send>(
         for _ in 0..workers {
             match thread::Builder::new().spawn_scoped(scope, || team.work(&make)) {
                 Ok(_) => any = true,
-                // The system has no thread left, so there is one worker less.
+                // The system cannot start another thread, so there is one worker less.
                 Err(_) => drop(Leaving(&team)),
             }
         }
@@ -233,8 +236,8 @@ pub(crate) fn rows_in_order<T: Send, R: Send>(
     })
 }
 
-/// Threads that work. All operations of the process together have one for each processor, so that operations on several files at
-/// once do not start many more.
+/// Threads that work. All operations of the process share one for each processor, so that operations on several files
+/// at once do not start many more.
 struct Crew(usize);
 
 static BUSY: AtomicUsize = AtomicUsize::new(0);
@@ -254,16 +257,16 @@ impl Drop for Crew {
     }
 }
 
-/// How many results may wait until it is their turn.
+/// Maximum number of results that wait for their turn.
 const AHEAD: usize = 1024;
 
-/// How many rows may be in the results that wait.
+/// Maximum number of rows in the results that wait.
 const MOST_ROWS: usize = 4096;
 
 struct Team<I, R> {
     state: Mutex<State<I, R>>,
     changed: Condvar,
-    /// How many rows a result has.
+    /// Returns the number of rows of a result.
     rows: fn(&R) -> usize,
 }
 
@@ -272,14 +275,14 @@ struct State<I, R> {
     claimed: usize,
     taken: usize,
     ready: BTreeMap<usize, Result<R, Error>>,
-    /// How many rows the results in `ready` have.
+    /// The number of rows of the results in `ready`.
     rows: usize,
     workers: usize,
     stopped: bool,
 }
 
 impl<I, R> State<I, R> {
-    /// Whether no other result may be made. The one that is waited for is always being made already.
+    /// Whether no other result may be made. The awaited one is always in progress already.
     fn is_full(&self) -> bool {
         self.claimed >= self.taken.saturating_add(AHEAD) || self.rows >= MOST_ROWS
     }
@@ -331,7 +334,7 @@ impl<I: Iterator, R> Team<I, R> {
         Ok(())
     }
 
-    /// The next result; none if no worker is left to make it.
+    /// The next result. `None` if no worker is left to make it.
     fn next(&self) -> Option<Result<R, Error>> {
         let missing = |state: &mut State<I, R>| !state.ready.contains_key(&state.taken) && state.workers > 0;
         let mut state = self.changed.wait_while(self.lock(), missing).unwrap_or_else(PoisonError::into_inner);
@@ -363,7 +366,7 @@ impl<I, R> Team<I, R> {
     }
 }
 
-/// Reports the end of a worker, even by a panic, so that nobody waits for its result for ever.
+/// Reports the end of a worker, even by a panic, so that its result is not awaited for ever.
 struct Leaving<'t, I, R>(&'t Team<I, R>);
 
 impl<I, R> Drop for Leaving<'_, I, R> {

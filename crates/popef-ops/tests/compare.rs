@@ -366,7 +366,7 @@ fn a_manifest_of_chosen_blobs_fits_a_file_with_others() {
     }
 }
 
-/// Of headers alone, nothing is concluded about the data.
+/// Headers alone allow no conclusion about the data.
 #[test]
 fn a_manifest_of_headers_says_nothing_of_the_data() {
     let options = HashOptions { data: false, content: false, ..HashOptions::default() };

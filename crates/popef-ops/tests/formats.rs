@@ -57,7 +57,7 @@ fn what_is_damaged_or_unknown_is_refused_and_named() {
     }
 }
 
-/// No file is there of which nothing is said.
+/// Every file in the folder has an expectation.
 #[test]
 fn every_file_is_read() {
     let said: BTreeSet<String> = lines().iter().map(|line| line["file"].as_str().unwrap().to_owned()).collect();

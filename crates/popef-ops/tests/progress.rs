@@ -20,7 +20,7 @@ use popef_ops::{
     StripOptions, Target, TargetFolder, compress, decompress, merge, split, strip,
 };
 
-/// Counts what is expected and what is told.
+/// Counts the announced and the reported bytes.
 #[derive(Default)]
 struct Count {
     expected: AtomicU64,
@@ -49,7 +49,7 @@ fn hold<R: std::fmt::Debug>(what: &str, operation: impl FnOnce(&dyn Progress) ->
     assert_eq!((told, overshot), (expected, 0), "{what}: told and expected, and how much was told too early");
 }
 
-/// Bytes of which zlib saves a half.
+/// Bytes that zlib halves.
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let mut four_bits = || {
@@ -59,7 +59,7 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|_| four_bits()).collect()
 }
 
-/// A pickle, two executables of which one would not become smaller, and all else that a model has.
+/// A pickle, two executables, one of which would not become smaller, and everything else that a model has.
 fn make(path: &Path, start: u64) {
     let mut writer = Writer::seekable(io::Cursor::new(vec![b'.'; usize::try_from(start).unwrap()])).unwrap();
     let tensor_info = TensorInfo::new(DataType::U8, [300_000]);
@@ -258,7 +258,7 @@ fn operations_on_parts_tell_what_they_expect() {
         }
     }
 
-    // Of one tensor, new data.
+    // New data for one tensor.
     let tensors = folders[0].join("tensors");
     let rest = tensors.join("rest.npy");
     let mut changed = fs::read(&rest).unwrap();

@@ -22,7 +22,7 @@ use proptest::prelude::*;
 #[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
 mod models;
 
-/// Does something once so many bytes were read or written.
+/// Does something once this many bytes were read or written.
 struct After<F> {
     bytes: u64,
     seen: AtomicU64,
@@ -42,7 +42,7 @@ impl<F: Fn() -> ControlFlow<()> + Sync> Progress for After<F> {
     }
 }
 
-/// Bytes of which one reads differently later: a bad disk, or memory.
+/// Bytes with one that reads differently later: a bad disk, or memory.
 struct Bad {
     bytes: Vec<u8>,
     wrong: Arc<AtomicU64>,
@@ -136,7 +136,7 @@ impl ReadAt for Fickle {
     }
 }
 
-/// What is written of a large executable is compared on another thread, while the rest is compressed.
+/// The output for a large executable is compared on another thread, while the rest is compressed.
 #[test]
 fn a_large_executable_that_reads_back_differently_is_discarded() {
     const LARGE: usize = 3 << 19;
@@ -233,7 +233,7 @@ fn many_blobs_of_one_name_take_no_longer() {
     assert_eq!(merged.blobs, 20_000);
 }
 
-/// What is together in one file is neither lost nor refused, and of several files only what another one has is left out.
+/// Blobs of one file are neither lost nor refused, and only blobs that another file also has are left out.
 #[test]
 fn only_blobs_of_different_files_are_compared() {
     let info = |name: &str| popef::types::OpaqueInfo { name: name.to_owned().into(), executable: "model".into() };

@@ -1,4 +1,4 @@
-//! What is extracted is packed again to the same bytes.
+//! Extracted files are packed again to the same bytes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

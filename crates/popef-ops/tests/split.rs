@@ -8,7 +8,7 @@ use popef::types::TensorDataInfo;
 use popef::{DataType, File, TensorInfo, Writer};
 use popef_ops::{CompressOptions, Overwrite, Progress, SplitBy, SplitOptions, Target, TargetFolder, compress, split};
 
-/// Puts a folder where the second part goes, once so many bytes are written.
+/// Puts a folder at the place of the second part, once this many bytes are written.
 struct InTheWay<'p>(&'p Path, u64, AtomicU64);
 
 impl Progress for InTheWay<'_> {

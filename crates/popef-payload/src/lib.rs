@@ -1,12 +1,12 @@
 //! What frameworks put into opaque blobs.
 //!
-//! The format calls the data of an opaque blob something that only its framework can read. Three frameworks write such
-//! blobs, and their sources are public: [`Framework::of_blob`] names the one that a
-//! blob belongs to. [`Payload::read`] reads the data, if this crate is built with the feature for the framework.
-//! [`pickle`] finds what a Python pickle would import. Nothing of the data is run.
+//! The format leaves the data of an opaque blob to the framework that wrote it. Three frameworks write such blobs, and
+//! their sources are public: [`Framework::of_blob`] names the one that a blob belongs to. [`Payload::read`] reads the
+//! data, if this crate is built with the feature for the framework. [`pickle`] finds what a Python pickle would import.
+//! The data is never run.
 //!
-//! No file that such a framework wrote is public. What is known comes from the public sources of the frameworks; the
-//! repository's `docs/FORMAT.md` says what is documented there and what is inferred.
+//! No file written by these frameworks is public. The facts come from the public sources of the frameworks; the
+//! repository's `docs/FORMAT.md` says which are documented and which are inferred.
 
 #[cfg(any(feature = "popart", feature = "tensorflow"))]
 mod numbers;
@@ -38,11 +38,11 @@ use popef::types::Text;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Framework {
-    /// PopART, and what is built on it. It takes every blob whose name contains `popart`.
+    /// PopART and the frameworks built on it. Every blob whose name contains `popart` belongs to it.
     Popart,
-    /// PopTorch. It takes the blob `poptorch`.
+    /// PopTorch. The blob `poptorch` belongs to it.
     Poptorch,
-    /// TensorFlow for the IPU. It takes the blob `tensorflow`.
+    /// TensorFlow for the IPU. The blob `tensorflow` belongs to it.
     Tensorflow,
 }
 

@@ -19,11 +19,11 @@ pub enum Payload<'a> {
     /// TensorFlow's message.
     #[cfg(feature = "tensorflow")]
     Tensorflow(super::tensorflow::Executable<'a>),
-    /// PopTorch's data. Damage of it is in its [`fault`](super::poptorch::PoptorchData::fault).
+    /// PopTorch's data. [`fault`](super::poptorch::PoptorchData::fault) has its damage.
     #[cfg(feature = "poptorch")]
     Poptorch(Box<super::poptorch::PoptorchData>),
-    /// Text in UTF-8, without control characters other than tabs and line ends. It can be JSON. No framework's blob: PopRT
-    /// lets its users write any text into opaque blobs.
+    /// Text in UTF-8, without control characters other than tabs and line ends. It can be JSON. It does not belong to a
+    /// framework: PopRT lets its users write any text into opaque blobs.
     Text(Text<'a>),
     /// Bytes of unknown meaning. The number is their length.
     Unknown(u64),

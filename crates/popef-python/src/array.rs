@@ -9,13 +9,13 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::dtype::dtype_of;
 use crate::exception::popef_error;
 
-/// The shape of the array of a tensor or feed. That of a feed has the number of tensors in front.
+/// The shape of the array of a tensor or feed. For a feed, the number of tensors comes first.
 pub(crate) fn shape_of(tensors: &DataBlob<'_>) -> Vec<i64> {
     let runs = tensors.is_feed().then(|| tensors.num_tensors().into());
     runs.into_iter().chain(tensors.shape().to_vec()).collect()
 }
 
-/// Elements of a blob as an array, of their flat bytes. `None` if there are no elements.
+/// Elements of a blob as an array of their flat bytes. `None` if there are no elements.
 pub(crate) fn of<'py>(
     blob: &BlobHandle,
     tensors: &DataBlob<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn of<'py>(
     )
 }
 
-/// The error of a shape that NumPy does not take, such as one of more than 64 dimensions.
+/// The error for a shape that NumPy does not accept, such as one with more than 64 dimensions.
 fn no_array(py: Python<'_>, blob: &BlobHandle, tensors: &DataBlob<'_>, error: PyErr) -> PyErr {
     let (path, index) = (blob.file().path(), blob.blob().index());
     let kind = if tensors.is_feed() { "feed" } else { "tensor" };

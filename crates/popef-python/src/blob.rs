@@ -94,7 +94,7 @@ impl Blob {
         Ok(self.handle()?.blob().data_offset())
     }
 
-    /// The number of bytes of data, as they are in the file.
+    /// The number of bytes of data, as stored in the file.
     #[getter]
     fn data_size(&self) -> PyResult<u64> {
         Ok(self.handle()?.blob().data().len())
@@ -118,7 +118,7 @@ impl Blob {
         self.handle()?.blob().name().map(|name| text::to_python(py, &name)).transpose()
     }
 
-    /// Reads the data, as it is in the file.
+    /// Reads the data as stored.
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes::to_bytes(py, &self.handle()?.blob().data())
     }
@@ -177,7 +177,7 @@ impl Blob {
 #[pyclass(module = "popef", extends = Blob, subclass, frozen)]
 pub(crate) struct Tensor;
 
-/// The tensor or feed of a blob. Objects of this class are made only of these.
+/// The tensor or feed of a blob. Objects of this class always have one.
 fn tensors(blob: &BlobHandle) -> PyResult<DataBlob<'_>> {
     blob.blob().as_data().ok_or_else(|| PyTypeError::new_err("the blob is no tensor"))
 }
@@ -196,7 +196,7 @@ impl Tensor {
         dtype_of(slf.py(), Array::of(slf)?.tensors()?.data_type())
     }
 
-    /// The shape of the array: for a feed, with the number of tensors in front.
+    /// The shape of the array. For a feed, the number of tensors comes first.
     #[getter]
     fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(slf.py(), Array::of(slf)?.shape()?)
@@ -214,7 +214,7 @@ impl Tensor {
         slf.py().import("math")?.call_method1("prod", (Tensor::shape(slf)?,))
     }
 
-    /// The number of bytes of the elements. The data may have more, which belong to no element.
+    /// The number of bytes of the elements. The data may have more bytes after the elements.
     #[getter]
     fn nbytes(slf: &Bound<'_, Self>) -> PyResult<u64> {
         Ok(Array::of(slf)?.elements(slf.py())?.len())
@@ -253,7 +253,7 @@ impl Tensor {
         py.import("builtins")?.call_method1("map", (slf.getattr("__getitem__")?, rows))
     }
 
-    /// What `numpy.asarray(tensor)` calls.
+    /// Called by `numpy.asarray(tensor)`.
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
@@ -275,14 +275,14 @@ impl Tensor {
             };
         }
         match copy {
-            // What was read is nobody else's.
+            // An array that was read does not share its memory.
             Some(true) if is_shared => array.call_method0("copy"),
             _ => Ok(array),
         }
     }
 
-    /// What `torch.from_dlpack(tensor)` and its siblings call. Consumers that know DLPack 1.0, and so what is read-only, share the
-    /// memory of a mapped file, if NumPy is 2.1 or newer. Others get a copy.
+    /// Called by `torch.from_dlpack(tensor)` and its siblings. Consumers that know DLPack 1.0, which can mark memory as
+    /// read-only, share the memory of a mapped file, if NumPy is 2.1 or newer. Others get a copy.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -317,7 +317,7 @@ impl Tensor {
     }
 }
 
-/// Why there is no array without a copy.
+/// Why an array without a copy is not possible.
 const NO_MEMORY: &str =
     "the elements are in no memory yet, so they have to be read; open the file with map=True to share them";
 
@@ -430,8 +430,8 @@ impl Array {
     }
 }
 
-/// A feed: several tensors of one shape, for several runs. Its array has the number of tensors in front. `feed[3]` is the tensor of
-/// one run; only its bytes are read.
+/// A feed: several tensors of one shape, for several runs. The first dimension of its array is the number of tensors.
+/// `feed[3]` is the tensor of one run; only its bytes are read.
 ///
 /// >>> import io, popef
 /// >>> file = io.BytesIO()
@@ -458,7 +458,7 @@ pub(crate) struct Executable;
 
 #[pymethods]
 impl Executable {
-    /// Whether the file has the executable compressed.
+    /// Whether the executable is compressed in the file.
     #[getter]
     fn is_compressed(slf: &Bound<'_, Self>) -> PyResult<bool> {
         let handle = slf.as_super().get().handle()?;
@@ -472,7 +472,7 @@ impl Executable {
         Ok(handle.blob().as_executable().map_or(0, |executable| executable.uncompressed_size()))
     }
 
-    /// Reads the bytes of the executable, unpacked if the file has them compressed.
+    /// Reads the bytes of the executable, and unpacks them if they are compressed.
     fn unpack<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let unpacked = bytes::unpacked(slf.py(), &slf.as_super().get().handle()?)?;
         Ok(unpacked.unwrap_or_else(|| PyBytes::new(slf.py(), b"")))

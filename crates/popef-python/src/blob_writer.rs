@@ -12,13 +12,13 @@ use crate::wanted::Wanted;
 
 /// Writes the data of one blob. `Writer.createExecutable` and its siblings make it.
 ///
-/// It is active until the next blob is created, or until it or its writer is closed. Writing to it later raises `PopefError`.
-/// As a context manager, it ends its blob, or removes it if the block raised an exception.
+/// It is active until the next blob is created, or until it or its writer is closed. Writing to it later raises
+/// `PopefError`. As a context manager, it ends its blob, or removes it if the block raised an exception.
 #[pyclass(module = "popef", frozen, weakref)]
 pub(crate) struct BlobWriter {
     session: Arc<Session>,
     number: u64,
-    /// Of a tensor or a feed.
+    /// The elements of a tensor or a feed.
     wanted: Option<Wanted>,
 }
 
@@ -35,13 +35,14 @@ impl BlobWriter {
 
 #[pymethods]
 impl BlobWriter {
-    /// Writes bytes: those of `bytes`, of any object with a buffer such as a NumPy array, or of a `str` as UTF-8. With `size`,
-    /// only so many first bytes are written. Arrays may be non-contiguous or big-endian; they are written in C order and
-    /// little-endian.
+    /// Writes bytes: those of `bytes`, of any object with a buffer such as a NumPy array, or of a `str` as UTF-8. With
+    /// `size`, only that many first bytes are written. Arrays may be non-contiguous or big-endian; they are written in
+    /// C order and little-endian.
     ///
-    /// An array for a tensor or a feed must have its element type, or else `TypeError` is raised and nothing is written. One of
-    /// `uint8` or `numpy.void` is taken for bytes, as `bytes` are. An array may be flat or a part of the tensor; but if it has
-    /// as many elements and dimensions as the tensor and another shape, `ValueError` is raised.
+    /// An array for a tensor or a feed must have its element type, or else `TypeError` is raised and nothing is
+    /// written. An array of `uint8` or `numpy.void` counts as bytes, like `bytes`. An array may be flat or a part of
+    /// the tensor; but if it has as many elements and dimensions as the tensor and another shape, `ValueError` is
+    /// raised.
     ///
     /// >>> import io, popef
     /// >>> with popef.Writer(io.BytesIO()) as writer:

@@ -40,7 +40,7 @@ pub(crate) fn to_bytearray<'py>(py: Python<'py>, data: &Data<'_>) -> PyResult<Bo
     PyByteArray::new_with(py, length(data)?, |buf| fill(py, data, buf))
 }
 
-/// The bytes of an executable, unpacked if they are compressed. `None` if the blob is no executable.
+/// The bytes of an executable, unpacked if they are compressed. `None` if the blob is not an executable.
 pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let Some(executable) = blob.blob().as_executable() else { return Ok(None) };
     if !executable.is_compressed() {
@@ -50,7 +50,7 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Opti
     let mut unpack = unpack.map_err(|error| raise(py, &error))?;
     let mut bytes: Vec<u8> = Vec::new();
     loop {
-        // The size that the file states is a claim, so memory grows with what is unpacked.
+        // The size that the file states is a claim, so memory grows with the unpacked bytes.
         let more = bytes.len().clamp(64 << 10, PIECE);
         let reserved = bytes.try_reserve(more);
         reserved.map_err(|_| PyMemoryError::new_err("there is no memory for the unpacked executable"))?;
@@ -68,15 +68,15 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Opti
     .map(Some)
 }
 
-/// What a caller gave to be written, as `bytes` or as a memoryview of single bytes.
+/// The caller's data to write, as `bytes` or as a memoryview of single bytes.
 pub(crate) enum Given<'py> {
     Bytes(PyBackedBytes),
     View { view: Bound<'py, PyAny>, len: usize },
 }
 
 impl<'py> Given<'py> {
-    /// The bytes of `bytes`, `str` (as UTF-8), or anything with a buffer. The elements of an array are taken in C order and
-    /// little-endian. Fails if they are no elements for the blob.
+    /// The bytes of `bytes`, `str` (as UTF-8), or anything with a buffer. The elements of an array are taken in C order
+    /// and little-endian. Fails if they do not fit the blob.
     pub(crate) fn of(given: &Bound<'py, PyAny>, wanted: Option<&Wanted>) -> PyResult<Self> {
         if let Ok(text) = given.cast::<PyString>() {
             let bytes = text.call_method1("encode", ("utf-8",))?;
@@ -134,8 +134,8 @@ impl<'py> Given<'py> {
         }
     }
 
-    /// Calls `put` with the first `len` bytes, in pieces, without the interpreter's lock. Bytes that others could change
-    /// meanwhile are copied first, unless they go unseen to a file object.
+    /// Calls `put` with the first `len` bytes, in pieces, without the interpreter's lock. Copies bytes that others
+    /// could change meanwhile, unless they go unread to a file object.
     pub(crate) fn in_pieces(
         &self,
         py: Python<'py>,

@@ -13,8 +13,8 @@ use crate::file::File;
 use crate::text;
 use crate::work::run;
 
-/// Checks files that belong together. `policy` is the name and the text of a policy. Returns the fields of each finding, and those of what was
-/// not checked.
+/// Checks files that belong together. `policy` is the name and the text of a policy. Returns the fields of each
+/// finding, and those of each skipped part.
 #[pyfunction]
 pub(crate) fn check<'py>(
     py: Python<'py>,
@@ -50,7 +50,7 @@ pub(crate) fn check<'py>(
     Ok((findings, skipped))
 }
 
-/// What a check does, as the functions in Python say it.
+/// The options of a check, as the Python functions give them.
 pub(crate) fn options(deep: bool, loaders: Vec<String>, policy: Option<(String, String)>) -> PyResult<CheckOptions> {
     let mut options = CheckOptions::new();
     options.deep(deep).inspect_archives(inspect_archive);

@@ -18,15 +18,16 @@ use crate::remote;
 use crate::to_python::Values;
 use crate::work::{Watch, run};
 
-/// Returns what is in files as plain dicts and lists: the same as the JSON of `popef ls --format json`, which
+/// Describes files as plain dicts and lists: the same as the JSON of `popef ls --format json`, which
 /// docs/dump.schema.json describes.
 ///
-/// A file is a `File`, or what `popef.open` takes. The path of a file without one is None. A damaged file has an `error`, and
-/// the blobs before the damage. A file that cannot be opened at all raises an exception.
+/// A file is a `File`, or anything that `popef.open` takes. The path of a file without one is None. A damaged file has
+/// an `error`, and the blobs before the damage. A file that cannot be opened at all raises an exception.
 ///
-/// With `values`, tensors and feeds have so many of their first values, and statistics of all. With `inside`, executables have
-/// what their first bytes say, and opaque blobs everything that their framework wrote into them. With `tiles`, executables are
-/// read completely, for the sizes of their tiles. The data of an anchor can be in any of the files, with `each` only in its own.
+/// With `values`, tensors and feeds have that many of their first values, and statistics of all. With `inside`, the
+/// result includes what the first bytes of executables say, and everything that frameworks wrote into opaque blobs.
+/// With `tiles`, executables are read completely, for the sizes of their tiles. The data of an anchor can be in any of
+/// the files, with `each` only in its own.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -64,10 +65,10 @@ pub(crate) fn describe<'py>(
 
 const SCHEMA_VERSION: u32 = 1;
 
-/// Between so many blobs, the interpreter's lock is released.
+/// The number of blobs after which the interpreter's lock is released.
 const BATCH: usize = 128;
 
-/// The program that an error's advice names, where it names one.
+/// The program in an error's advice, if the advice names one.
 const PROGRAM: &str = "popef ls";
 
 /// A file as it was given.
@@ -93,7 +94,7 @@ impl Input {
     fn open(self) -> PyResult<Opened> {
         let opened = match self {
             Input::Opened(file) => Opened::of(file.path().map(PathBuf::from).unwrap_or_default(), Ok(file)),
-            // Here it is a file of this name.
+            // In Python, `-` is a file with this name.
             Input::Path(path) if is_stdin(&path) => popef_open::open(&Path::new(".").join(path), StreamData::Keep),
             Input::Path(path) => popef_open::open(&path, StreamData::Keep),
         };
@@ -159,7 +160,7 @@ impl Listing<'_> {
     }
 }
 
-/// What kept the file from being read to its end.
+/// The reason why the file could not be read to its end.
 fn failure(opened: &Opened) -> Option<Failure> {
     match &opened.foreign {
         Some(foreign) => Some(Failure::new(foreign.advising(PROGRAM), Foreign::KIND, Foreign::CODE)),
@@ -183,7 +184,7 @@ struct AllProcessors(Arc<Watch>);
 
 impl Workers for AllProcessors {
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync), done: &mut dyn FnMut(usize) -> ControlFlow<()>) {
-        /// So many parts may wait until those before them are done.
+        /// Maximum number of parts that wait until the parts before them are done.
         const AHEAD: usize = 32;
         let work = |index| {
             if !self.0.is_stopped() {

@@ -8,11 +8,12 @@ use pyo3::types::PySlice;
 
 use crate::work::PIECE;
 
-/// Smaller data is not worth opening the file once more.
+/// For smaller data, opening the file again is not worthwhile.
 const LEAST: u64 = 1 << 20;
 
-/// A part of the data of a blob, from `start` on, as a flat array of bytes, which belongs to the caller. `None` if the library has to
-/// read it: because it is small, the file has no path, the system cannot, or something went wrong, for which the library has the better words.
+/// A part of the data of a blob, from `start` on, as a flat array of bytes, which belongs to the caller. `None` if the
+/// library must read it: because it is small, the file has no path, the system cannot do it, or a failure occurred that
+/// the library explains better.
 pub(crate) fn read<'py>(
     py: Python<'py>,
     blob: &BlobHandle,
@@ -39,7 +40,7 @@ pub(crate) fn read<'py>(
     }
 }
 
-/// Fills an array from an open file, if that is the file of the blob, and nobody has changed it.
+/// Fills an array from an open file, if that is the file of the blob, and it has not changed.
 fn fill<'py>(
     py: Python<'py>,
     blob: &BlobHandle,

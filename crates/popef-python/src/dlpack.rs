@@ -1,14 +1,14 @@
-//! Arrays for libraries that know DLPack. NumPy makes what is handed over.
+//! Arrays for libraries that know DLPack. NumPy makes the exported objects.
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// The processor, and the first of them.
+/// The first processor.
 pub(crate) const DEVICE: (u32, u32) = (1, 0);
 
-/// The array for a consumer. What is read-only can be told since DLPack 1.0, and NumPy 2.1. Consumers may also rely on alignment,
-/// which a file does not give. In both cases there is a copy, unless that was forbidden.
+/// The array for a consumer. Only DLPack 1.0 and NumPy 2.1 or newer can mark it as read-only. Consumers may also rely
+/// on alignment, which a file does not give. In both cases there is a copy, unless that was forbidden.
 pub(crate) fn export<'py>(
     array: &Bound<'py, PyAny>,
     stream: Option<&Bound<'py, PyAny>>,

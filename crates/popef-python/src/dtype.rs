@@ -61,9 +61,9 @@ pub(crate) fn dtype_of(py: Python<'_>, data_type: DataType) -> PyResult<Bound<'_
 
 /// Returns the `numpy.dtype` for a `DataType`.
 ///
-/// `F8143` and `F8152` are `float8_e4m3fnuz` and `float8_e5m2fnuz` of the package ml_dtypes if that is installed, and `uint8`
-/// otherwise. `F8`, whose format is not known, is always `uint8`. It is not known what the vendor's module returns for these
-/// three. The others are NumPy's own types.
+/// `F8143` and `F8152` are `float8_e4m3fnuz` and `float8_e5m2fnuz` of the package ml_dtypes if that is installed, and
+/// `uint8` otherwise. `F8`, whose format is unknown, is always `uint8`. It is unknown what the vendor's module returns
+/// for these three. The others are NumPy's own types.
 ///
 /// >>> import popef
 /// >>> popef.popefTypeToNumpyDType(popef.DataType.F16)
@@ -79,7 +79,7 @@ pub(crate) fn popef_type_to_numpy_dtype<'py>(
 
 /// Returns the `DataType` for anything that `numpy.dtype` takes, in any byte order.
 ///
-/// The vendor's name of such a function is not known.
+/// The vendor's name for this function is unknown.
 ///
 /// >>> import popef
 /// >>> popef.numpyDTypeToPopefType(">i4")

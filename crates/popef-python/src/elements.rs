@@ -1,4 +1,4 @@
-//! What objects of Python say of their elements.
+//! How Python objects describe their elements.
 
 use popef::DataType;
 use pyo3::exceptions::PyTypeError;
@@ -13,7 +13,7 @@ pub(crate) struct Elements<'py> {
     /// `None` if they are flat bytes, which may be of any type.
     pub(crate) data_type: Option<DataType>,
     pub(crate) shape: Vec<i64>,
-    /// What has them: the object, or its array.
+    /// The owner of the elements: the object, or its array.
     pub(crate) object: Bound<'py, PyAny>,
 }
 
@@ -44,7 +44,7 @@ impl<'py> Elements<'py> {
     }
 }
 
-/// The array of an object without a buffer. `None` if it has none.
+/// The array of an object without a buffer. `None` if it does not have one.
 pub(crate) fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if given.hasattr("__array_interface__")? || given.hasattr("__array__")? {
         given.py().import("numpy")?.call_method1("asarray", (given,)).map(Some)
@@ -53,7 +53,7 @@ pub(crate) fn array_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<
     }
 }
 
-/// What a buffer says of its elements.
+/// How a buffer describes its elements.
 pub(crate) enum Found {
     /// Bytes that may be of any type.
     Raw,
@@ -63,7 +63,7 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    /// `format` is one of the module `struct`, or what NumPy adds to it.
+    /// `format` is a format of the module `struct`, or of NumPy's additions to it.
     pub(crate) fn of(format: &str, size: usize) -> Self {
         let mut code = format.trim_start_matches(['@', '=', '<', '>', '!']).chars();
         match (code.next(), code.next_back()) {

@@ -1,4 +1,4 @@
-//! What becomes of a file whose writer is gone without having been closed.
+//! Decides what happens to a file whose writer goes away unclosed.
 //!
 //! The vendor's writer finishes its file then, and programs rely on that. But Python also drops a writer because an exception ended
 //! the function that had it. Then the file is incomplete, and must not replace the one before.
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
 
-/// Where a file is written to, and what is there.
+/// Where a file is written, and the file that was there before.
 struct Place {
     path: PathBuf,
     /// The same for all spellings of one path.
@@ -27,7 +27,7 @@ impl Place {
         Place { resolved: resolve(&path), found: FileId::of_path(&path).ok(), path }
     }
 
-    /// Whether the file there was removed, replaced or created by somebody else.
+    /// Whether another program or user removed, replaced or created the file there.
     fn is_changed(&self) -> bool {
         FileId::of_path(&self.path).ok() != self.found
     }
@@ -44,7 +44,7 @@ pub(crate) struct Origin {
     place: Option<Place>,
     /// The line of the program that made the writer. Empty if no line did.
     line: String,
-    /// The exception that was being handled meanwhile. It did not come from writing.
+    /// The exception that was being handled when the writer was made. It did not come from writing.
     handled: usize,
     /// The exception that was shown last when the writer was used last, as the interpreter keeps it.
     shown: AtomicUsize,
@@ -61,7 +61,7 @@ impl Origin {
         })
     }
 
-    /// Notes that the program goes on with the writer, whatever went wrong before.
+    /// Notes that the program continues to use the writer, whatever went wrong before.
     pub(crate) fn used(&self, py: Python<'_>) {
         if let Ok(interpreter) = Interpreter::get(py) {
             self.shown.store(interpreter.shown(py), Relaxed);
@@ -74,7 +74,8 @@ impl Origin {
         self.place.as_ref().is_some_and(|place| place.resolved == resolve(path) || same_file(place))
     }
 
-    /// Why the file must not be finished. `raised` says whether an exception is on its way. `None` if nothing speaks against it.
+    /// Why the file must not be finished. `raised` says whether an exception is being raised. `None` if it may be
+    /// finished.
     pub(crate) fn against(&self, py: Python<'_>, raised: bool) -> Option<&'static str> {
         if self.place.as_ref().is_some_and(Place::is_changed) {
             return Some("what was at its path was removed or replaced");
@@ -86,18 +87,18 @@ impl Origin {
         is_ended.then_some("an exception came before its end")
     }
 
-    /// Whether the program ended by an exception that nobody caught, since the writer was used last.
+    /// Whether an uncaught exception ended the program since the writer was used last.
     pub(crate) fn is_left(&self, py: Python<'_>) -> bool {
         Interpreter::get(py).is_ok_and(|interpreter| interpreter.shown(py) != self.shown.load(Relaxed))
     }
 
-    /// Whether no line of Python runs any more because of an exception.
+    /// Whether Python code no longer runs because of an exception.
     fn is_unfinished(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
         let is_running = interpreter.frame(py).is_some();
         !is_running && !ENDING.load(Relaxed) && (self.is_left(py) || interpreter.is_main(py))
     }
 
-    /// What a person calls the writer.
+    /// The name of the writer in messages.
     pub(crate) fn name(&self) -> String {
         let path = self.place.as_ref().map(|place| format!(" for {}", place.path.display()));
         let line = if self.line.is_empty() { String::new() } else { format!(", made at {}", self.line) };
@@ -109,7 +110,7 @@ impl Origin {
         &self.line
     }
 
-    /// Tells those who look for forgotten `close()`.
+    /// Warns about a forgotten `close()`.
     pub(crate) fn warn(&self, py: Python<'_>, what: &str) -> PyResult<()> {
         let message = format!("{} was not closed: {what}. Use it in a with statement, or call close()", self.name());
         let message = CString::new(message.replace('\0', " "))?;
@@ -125,7 +126,7 @@ pub(crate) fn set_ending() {
     ENDING.store(true, Relaxed);
 }
 
-/// What the interpreter says of itself, also while it ends and nothing can be imported any more.
+/// The state of the interpreter, which can be read even while it ends and imports no longer work.
 struct Interpreter {
     sys: Py<PyAny>,
     get_frame: Py<PyAny>,
@@ -159,7 +160,7 @@ impl Interpreter {
         })
     }
 
-    /// The frame that runs. `None` if there is none.
+    /// The running frame. `None` if no frame is running.
     fn frame<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.get_frame.bind(py).call0().ok()
     }
@@ -170,13 +171,13 @@ impl Interpreter {
         Some(format!("{file}:{}", frame.getattr("f_lineno").ok()?.str().ok()?))
     }
 
-    /// The address of the exception that is being handled. 0 if none is.
+    /// The address of the exception that is being handled, or 0.
     fn handled(&self, py: Python<'_>) -> usize {
         let exception = self.exc_info.bind(py).call0().and_then(|info| info.get_item(1));
         exception.map_or(0, |exception| address(&exception))
     }
 
-    /// The address of the last exception that nobody caught. 0 if there was none.
+    /// The address of the last uncaught exception, or 0.
     fn shown(&self, py: Python<'_>) -> usize {
         self.sys.bind(py).getattr("last_value").map_or(0, |exception| address(&exception))
     }

@@ -1,4 +1,4 @@
-//! What a reader found: executables, tensors, feeds and opaque blobs. Data is read when it is asked for.
+//! The contents that a reader found: executables, tensors, feeds and opaque blobs. Data is read on request.
 
 use popef::read::{BlobHandle, Data, DataBlob};
 use pyo3::prelude::*;
@@ -32,7 +32,7 @@ fn data<'py>(py: Python<'py>, blob: &BlobHandle) -> PyResult<Bound<'py, PyAny>> 
     array::of(blob, &tensors, Some(&flat), shape)
 }
 
-/// The bytes of all elements, without any surplus behind them.
+/// The bytes of all elements, without any surplus after them.
 pub(crate) fn elements<'a>(tensors: &DataBlob<'a>) -> Result<Data<'a>, popef::Error> {
     tensors.check_size()?;
     // Cannot wrap: the size of all tensors was just checked.
@@ -62,12 +62,12 @@ impl ExecutableReader {
         text_of(py, self.0.blob().name())
     }
 
-    /// The bytes of the executable, unpacked if the file has them compressed.
+    /// The bytes of the executable, unpacked if they are compressed.
     fn executable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(bytes::unpacked(py, &self.0)?.unwrap_or_else(|| PyBytes::new(py, b"")))
     }
 
-    /// Whether the file has the executable compressed. The vendor's name of this is not known.
+    /// Whether the executable is compressed in the file. The vendor's name for this is unknown.
     #[getter]
     #[pyo3(name = "isCompressed")]
     fn is_compressed(&self) -> bool {
@@ -155,8 +155,8 @@ impl FeedReader {
         Ok(self.info.get_or_try_init(py, make)?.bind(py).clone())
     }
 
-    /// The elements of all tensors as one `numpy.ndarray`, whose first dimension is the number of tensors. It is a copy,
-    /// which belongs to the caller. The shape of the vendor's array is not known.
+    /// The elements of all tensors as one `numpy.ndarray`, whose first dimension is the number of tensors. It is a
+    /// copy, which belongs to the caller. The shape of the vendor's array is unknown.
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         data(py, &self.blob)
     }

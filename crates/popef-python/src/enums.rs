@@ -29,7 +29,8 @@ macro_rules! enumeration {
 
         #[pymethods]
         impl $name {
-            /// Makes a value of its number. Numbers without a name are kept, because a file of a later version may have them.
+            /// Makes a value from its number. Numbers without a name are kept, because a file of a later version may
+            /// have them.
             #[new]
             fn new(value: &Bound<'_, PyAny>) -> PyResult<Self> {
                 Ok($name(<$type>::from_number(number::argument("value", value)?)))

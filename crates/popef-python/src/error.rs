@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::exception::{os_error, popef_error};
 
-/// What went wrong in this module itself: the code of a `PopefError`, and what to do.
+/// A failure in this module itself: the code of a `PopefError`, and advice.
 #[derive(Clone, Copy)]
 pub(crate) enum Own {
     BlobWriterInactive,

@@ -1,4 +1,4 @@
-//! The classes of exceptions, and what they have beside their message.
+//! The classes of exceptions, and their attributes besides the message.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-/// An `OSError`, whose class follows from the number, with the code and the advice as attributes. Without a reason, it is what the
-/// system says of the number.
+/// Makes an `OSError` with the code and the advice as attributes. The number determines its class. Without a reason,
+/// the message is the system's for the number.
 pub(crate) fn os_error(
     py: Python<'_>,
     number: Option<i32>,

@@ -1,7 +1,7 @@
 //! The fields of the value classes, and the macro that makes the classes.
 //!
-//! A list, a dict or an object in a field is a Python object, and a getter returns that object itself, so changes of it are
-//! changes of the field. A setter copies, as in C++, so what was given can be used again for the next value.
+//! A list, a dict or an object in a field is a Python object, and a getter returns that object itself, so changes to it
+//! change the field. A setter copies, as in C++, so that the given object can be used again for the next value.
 
 use std::marker::PhantomData;
 
@@ -169,8 +169,8 @@ pub(crate) fn unpickled<'py, const N: usize>(state: &Bound<'py, PyAny>) -> PyRes
     fields.try_into().map_err(wrong)
 }
 
-/// Adds a field as an attribute in the spelling of Python, such as `num_ipus` for `numIpus`. A name of one word is the getter
-/// already, and stays that.
+/// Adds a field as an attribute in the spelling of Python, such as `num_ipus` for `numIpus`. If the name is one word,
+/// it is already the getter, and nothing is added.
 pub(crate) fn add_attribute(class: &Bound<'_, PyType>, name: &str, getter: &str, setter: &str) -> PyResult<()> {
     let is_other_spelling = name.contains('_') && name.replace('_', "").eq_ignore_ascii_case(getter);
     if !is_other_spelling {
@@ -194,7 +194,7 @@ macro_rules! value_class {
     ) => {
         $(#[doc = $doc])+
         ///
-        /// Getters return the list, dict or object itself, so changes of it are kept. Setters copy.
+        /// Getters return the list, dict or object itself, so changes to it are kept. Setters copy.
         #[pyclass(module = "popef", name = $shown, subclass, weakref)]
         pub(crate) struct $name {
             $( $field: $type, )+
@@ -248,7 +248,7 @@ macro_rules! value_class {
                 #[doc = concat!("Sets `", stringify!($getter), "`.")]
                 #[pyo3(name = $set_shown)]
                 fn $setter(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-                    // Made first, because it may run Python code that uses this object.
+                    // Made first, because making it may run Python code that uses this object.
                     let new = crate::field::Field::set(value);
                     let new = new.map_err(|error| crate::number::named(value.py(), stringify!($getter), error))?;
                     let _old = std::mem::replace(&mut slf.try_borrow_mut()?.$field, new);

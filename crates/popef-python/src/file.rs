@@ -30,7 +30,7 @@ use crate::{html, local, path, remote, stream, text};
 #[pyclass(module = "popef", frozen, weakref, sequence)]
 pub(crate) struct File {
     opening: Arc<Opening>,
-    /// The blobs of each type, when they were asked for.
+    /// The blobs of each type, once they were requested.
     tensors: Blobs,
     feeds: Blobs,
     executables: Blobs,
@@ -40,14 +40,16 @@ pub(crate) struct File {
 
 type Blobs = PyOnceLock<Py<PyTuple>>;
 
-/// Opens a PopEF file. Headers are read at once, and data when it is asked for.
+/// Opens a PopEF file. Headers are read at once, and data on request.
 ///
-/// `file` is a path, the content of a file as `bytes` or another buffer, or a binary file object, which is read from its
-/// position on. It is also an address, such as `s3://BUCKET/KEY`, if the module was built with the feature `remote`.
+/// `file` is a path, the content of a file as `bytes` or another buffer, or a binary file object, which is read from
+/// its current position. It is also an address, such as `s3://BUCKET/KEY`, if the module was built with the feature
+/// `remote`.
 ///
-/// With `map`, arrays share the memory of the file, which is mapped, and getting one takes no time. Nobody may change the file
-/// then: arrays would change too, and after the file was shortened, reading them ends the process. Replacing the file by
-/// renaming another one over it is harmless. Without `map`, data is read in parts, and a change raises `PopefError`.
+/// With `map`, arrays share the memory of the file, which is mapped, and getting one takes no time. The file must not
+/// change then: arrays would change too, and after the file was shortened, reading them ends the process. Replacing the
+/// file by renaming another one over it is harmless. Without `map`, data is read in parts, and a change raises
+/// `PopefError`.
 ///
 /// A damaged file raises `PopefError`. With `damaged`, it opens with the blobs before the damage.
 ///
@@ -99,7 +101,7 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
     if let Ok(bytes) = given.cast::<PyBytes>() {
         return Ok(Some(bytes.clone()));
     }
-    // What can be read is a file object, even if it also has a buffer, as maps have.
+    // A readable object is a file object, even if it also has a buffer, as maps do.
     if given.is_instance_of::<PyString>() || given.hasattr("read")? {
         return Ok(None);
     }
@@ -144,7 +146,7 @@ impl File {
         Ok(made?.bind(py).clone())
     }
 
-    /// The blob that is found by a name, or `KeyError`.
+    /// The first blob with a name, or `KeyError`.
     fn named<'py>(
         &self,
         name: &Bound<'py, PyAny>,
@@ -178,7 +180,7 @@ fn any(file: &Opened, name: &[u8]) -> Option<usize> {
 
 #[pymethods]
 impl File {
-    /// The path of the file. None if it has none.
+    /// The path of the file, or None.
     #[getter]
     fn path(&self) -> Option<&OsStr> {
         self.opening.path().map(Path::as_os_str)
@@ -190,15 +192,15 @@ impl File {
         self.opening.size()
     }
 
-    /// What is wrong with a file that was opened with `damaged`, as an exception. None if nothing is.
+    /// The damage of a file that was opened with `damaged`, as an exception. None for a whole file.
     #[getter]
     fn damage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let inside = self.inside()?;
         Ok(inside.file.damage().map(|damage| raise(py, damage).into_value(py).into_bound(py).into_any()))
     }
 
-    /// Closes the file. Its blobs cannot be read any more. Arrays keep the memory that they share, and what another thread is reading is
-    /// read to its end. Does nothing if the file is closed.
+    /// Closes the file. Its blobs can then no longer be read. Arrays keep the memory that they share, and running reads
+    /// of other threads finish. Does nothing if the file is closed.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.opening.close());
     }
@@ -248,22 +250,22 @@ impl File {
         self.of_type(py, &self.metadata, BlobType::Metadata)
     }
 
-    /// The first tensor of a name. Raises `KeyError` if there is none.
+    /// The first tensor with this name. Raises `KeyError` if no tensor has it.
     fn tensor<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, tensor)
     }
 
-    /// The first feed of a name. Raises `KeyError` if there is none.
+    /// The first feed with this name. Raises `KeyError` if no feed has it.
     fn feed<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, feed)
     }
 
-    /// The executable of a name. Raises `KeyError` if there is none.
+    /// The executable with this name. Raises `KeyError` if no executable has it.
     fn executable<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, executable)
     }
 
-    /// The first opaque blob of a name. Raises `KeyError` if there is none.
+    /// The first opaque blob with this name. Raises `KeyError` if no opaque blob has it.
     fn opaque<'py>(&self, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.named(name, opaque)
     }
@@ -272,8 +274,8 @@ impl File {
         Ok(self.inside()?.file.len())
     }
 
-    /// The blob of a number, also from the end with negative ones, or the first one of a name: a tensor, else a feed, an
-    /// executable, an opaque blob. A slice gives a list of blobs.
+    /// The blob with a number, counted from the end if it is negative, or the first one with a name: a tensor, else a
+    /// feed, an executable, an opaque blob. A slice gives a list of blobs.
     fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = key.py();
         if key.is_instance_of::<PyString>() || key.is_instance_of::<PyBytes>() {
@@ -294,7 +296,7 @@ impl File {
             let found = text::kind_of(key);
             return Err(PyTypeError::new_err(format!("a number, a name or a slice is needed, not {found}")));
         }
-        // As with lists, a number beyond all indices is only one that is not there.
+        // As with lists, a number that is too large only means a missing index.
         let index: isize = key.extract().unwrap_or(isize::MAX);
         let index = if index < 0 { count.checked_add_signed(index) } else { usize::try_from(index).ok() };
         self.object(py, index.ok_or_else(no_blob)?)
@@ -334,8 +336,8 @@ impl File {
         self.close(py);
     }
 
-    /// Files are equal if they are the same file on disk, the same bytes in memory, or the same opened file. What they hold is
-    /// compared by `popef.diff`.
+    /// Files are equal if they are the same file on disk, the same bytes in memory, or the same opened file.
+    /// `popef.diff` compares their contents.
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<File>().is_ok_and(|other| self.opening.is_same(&other.get().opening))
     }

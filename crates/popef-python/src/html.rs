@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use popef::File;
 use popef_show::{counted, escape, shorten, size};
 
-/// So many blobs are shown.
+/// Maximum number of blobs that are shown.
 const ROWS: usize = 20;
-/// So many columns of a name are shown.
+/// Maximum width of a name, in columns.
 const WIDTH: usize = 80;
 
-/// A table of the first blobs. What is from the file is text in it, and cannot be markup.
+/// A table of the first blobs. Names from the file are escaped, so they cannot be markup.
 pub(crate) fn table(file: &File) -> String {
     let mut html = String::from("<div><p>");
     if let Some(path) = file.path() {

@@ -11,7 +11,7 @@ use crate::enums::{DataType, TensorType};
 use crate::number;
 use crate::text::{self, kind_of};
 
-/// So deep may lists and dicts be in each other. The recursion uses the stack.
+/// Maximum depth of nested lists and dicts. The recursion uses the stack.
 const MOST_LEVELS: usize = 64;
 
 /// The JSON of dicts, lists, strings, numbers, bools and None, and of this module's enumerations.

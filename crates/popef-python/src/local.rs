@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 use crate::error::raise;
 use crate::origin::{Bytes, Opening};
 
-/// How long a signal may wait.
+/// The longest time that a signal may wait.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens a file. A file of a hundred million blobs takes a while.
@@ -24,8 +24,8 @@ pub(crate) fn open(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResu
     watched(py, |signals| options.source(Source { file: LocalFile::open(path)?, signals }))
 }
 
-/// Opens the file and maps it for the arrays. The mapping is Python's own, so that nothing in Rust looks at bytes that may change.
-/// It has a descriptor of its own, so that with which the headers were read is closed.
+/// Opens the file and maps it for the arrays. The mapping is Python's own, so that Rust code does not read bytes that
+/// may change. The mapping has its own descriptor, so the one that the headers were read with is closed.
 pub(crate) fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) -> PyResult<Arc<Opening>> {
     let seen = Seen::of(path);
     let first = Arc::new(Mutex::new(None));
@@ -61,7 +61,7 @@ fn map<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyAny>> {
     mapped
 }
 
-/// Opens something that looks for signals meanwhile.
+/// Opens a file, and checks for signals meanwhile.
 fn watched(py: Python<'_>, open: impl FnOnce(Signals) -> Result<File, Error> + Send) -> PyResult<File> {
     let opening = Arc::new(AtomicBool::new(true));
     let signals = Signals { opening: Arc::clone(&opening), begun: Instant::now(), looked: AtomicU64::new(0) };
@@ -70,11 +70,11 @@ fn watched(py: Python<'_>, open: impl FnOnce(Signals) -> Result<File, Error> + S
     opened.map_err(|error| raise(py, &error))
 }
 
-/// Looks for signals while a file is opened, because nobody else does.
+/// Checks for signals while a file is opened, because no other code does.
 struct Signals {
     opening: Arc<AtomicBool>,
     begun: Instant,
-    /// When signals were looked for, in milliseconds.
+    /// The time of the last check for signals, in milliseconds.
     looked: AtomicU64,
 }
 
@@ -120,7 +120,7 @@ impl ReadAt for Source {
     }
 }
 
-/// What tells a file from others, and from itself after a change.
+/// What identifies a file, and reveals that it has changed.
 #[derive(Clone, Copy, PartialEq)]
 struct Seen {
     id: FileId,
@@ -135,7 +135,7 @@ impl Seen {
     }
 }
 
-/// A file that is mapped. Its arrays need no descriptor, so one is opened again only when something else reads it.
+/// A mapped file. Its arrays need no descriptor, so one is opened again only for other reads.
 struct Mapped {
     path: PathBuf,
     size: u64,
@@ -147,7 +147,7 @@ struct Mapped {
 }
 
 impl Mapped {
-    /// Does something with the file. Fails if another one is at the path now.
+    /// Works on the file. Fails if another one is at the path now.
     fn with<T>(&self, work: impl FnOnce(&LocalFile) -> io::Result<T>) -> io::Result<T> {
         if let Some(first) = &*self.first.lock().unwrap_or_else(PoisonError::into_inner) {
             return work(first);

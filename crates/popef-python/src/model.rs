@@ -1,4 +1,4 @@
-//! Models: what belongs together in the files of a reader.
+//! Models: blobs that belong together in the files of a reader.
 
 use popef::read::BlobHandle;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::metadata::{Anchor, Metadata};
 use crate::reader::Reader;
 use crate::text;
 
-/// Makes models of what a reader has read.
+/// Makes models from the files of a reader.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -41,8 +41,8 @@ impl ModelBuilder {
         ModelBuilder { reader }
     }
 
-    /// Makes the model of the only metadata, or of the one for the executable of this name. Raises `PopefError` if there is no
-    /// such metadata, or more than one. It is not known how the vendor's builder chooses.
+    /// Makes the model of the only metadata, or of the one for the executable of this name. Raises `PopefError` if that
+    /// metadata is missing, or if there is more than one. It is unknown how the vendor's builder chooses.
     #[pyo3(name = "createModel", signature = (executable = None))]
     fn create_model(&self, py: Python<'_>, executable: Option<&Bound<'_, PyAny>>) -> PyResult<Model> {
         let mut models = self.models(py)?;
@@ -76,7 +76,8 @@ impl ModelBuilder {
     }
 }
 
-/// A model: metadata, its executable, and the blobs that belong to both. Of the vendor's class, only `metadata` is known.
+/// A model: metadata, its executable, and the blobs that belong to both. The vendor's class is only known to have
+/// `metadata`.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()

@@ -50,7 +50,7 @@ pub(crate) fn argument<T: Whole>(name: &str, given: &Bound<'_, PyAny>) -> PyResu
     of(given).map_err(|error| named(given.py(), name, error))
 }
 
-/// Puts the name of an argument or a field in front of what is wrong with its value.
+/// Puts the name of an argument or a field before the description of a wrong value.
 pub(crate) fn named(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let class = error.get_type(py);
     if class.is(py.get_type::<PyValueError>()) || class.is(py.get_type::<PyTypeError>()) {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 pub(crate) enum Bytes {
     /// They are read in parts.
     InParts,
-    /// An object with all of them that arrays can share: `bytes`, or a `mmap.mmap` for reading.
+    /// A Python object with all bytes, which arrays can share: `bytes`, or a `mmap.mmap` for reading.
     Shared(Py<PyAny>),
     /// On another machine, at the address that the caller gave.
     Remote(String),
@@ -53,16 +53,16 @@ impl Inside {
     }
 }
 
-/// The error of a number that no blob has.
+/// The error for a blob number that is too large.
 pub(crate) fn no_blob() -> PyErr {
     PyIndexError::new_err("there is no such blob")
 }
 
-/// A file that a `File` and its blobs share, and what stays known of it when it is closed.
+/// A file that a `File` and its blobs share, and the facts that stay known after it is closed.
 pub(crate) struct Opening {
     inside: RwLock<Option<Arc<Inside>>>,
     id: Option<FileId>,
-    /// The address of the bytes in memory, or 0. It only makes hashes.
+    /// The address of the bytes in memory, or 0. It is used only for hashes.
     owner: usize,
     size: u64,
     path: Option<PathBuf>,
@@ -87,10 +87,10 @@ impl Opening {
         self.inside.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Closes the file. What is being read is read to its end, and arrays keep the memory that they share.
+    /// Closes the file. Running reads finish, and arrays keep the memory that they share.
     pub(crate) fn close(&self) {
         let inside = self.inside.write().unwrap_or_else(PoisonError::into_inner).take();
-        // Python may run code when it goes.
+        // Dropping it may run Python code.
         drop(inside);
     }
 

@@ -17,16 +17,16 @@ pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     Ok(path)
 }
 
-/// The path of what is to be written.
+/// The path of an output.
 pub(crate) fn to_write(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     remote::refuse_to_write(given)?;
     extract(given)
 }
 
-/// The same from the root on, for what is written later: the program may change its folder meanwhile.
+/// The absolute path of an output, because the program may change its folder before it is written.
 pub(crate) fn absolute(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let path = to_write(given)?;
-    // One that is empty stays so, for the error of who opens it.
+    // An empty path stays empty, so that opening it gives the usual error.
     Ok(std::path::absolute(&path).unwrap_or(path))
 }
 

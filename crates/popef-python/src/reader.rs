@@ -12,16 +12,17 @@ use crate::metadata::Metadata;
 use crate::text::kind_of;
 use crate::{local, path, stream};
 
-/// Set to `1`, it makes readers as quiet as the vendor's, in programs that cannot be changed.
+/// The variable that, set to `1`, makes readers as quiet as the vendor's, in programs that cannot be changed.
 const QUIET: &str = "POPEF_LENIENT";
 
-/// Reads files. What is in several files adds up.
+/// Reads files. The contents of several files are combined.
 ///
-/// A damaged file raises `PopefError`, and a missing one `FileNotFoundError`; then nothing of it is added. The vendor's reader
-/// was quieter: it gave an empty list for what is no PopEF file at all. `Reader(quiet=True)`, or `POPEF_LENIENT=1` in the
-/// environment, gives the blobs before the damage instead of an exception, and `errors()` says what is wrong.
+/// A damaged file raises `PopefError`, and a missing one `FileNotFoundError`; then nothing is added from it. The
+/// vendor's reader was quieter: it gave an empty list for anything other than a PopEF file. `Reader(quiet=True)`, or
+/// `POPEF_LENIENT=1` in the environment, gives the blobs before the damage instead of an exception, and `errors()` says
+/// what is wrong.
 ///
-/// Data is read when it is asked for, and stays available when the reader is gone.
+/// Data is read on request, and stays available when the reader is gone.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -43,10 +44,10 @@ pub(crate) struct Reader {
     opaques: Found,
 }
 
-/// The list of one type of blobs, which grows when it is asked for.
+/// The list of one type of blobs, which grows on request.
 struct Found {
     list: Py<PyList>,
-    /// How many files are in the list.
+    /// The number of files in the list.
     files: usize,
 }
 
@@ -55,7 +56,7 @@ impl Found {
         Found { list: PyList::empty(py).unbind(), files: 0 }
     }
 
-    /// Adds what is in the files that are not in the list yet.
+    /// Adds the blobs of the files that are not in the list yet.
     fn complete<'py>(
         &mut self,
         py: Python<'py>,
@@ -130,8 +131,7 @@ impl Reader {
         }
     }
 
-    /// Reads the headers of a file, in addition to those that were read before. The path is a `str`, `bytes` or
-    /// `os.PathLike`.
+    /// Reads the headers of a file, in addition to those read before. The path is a `str`, `bytes` or `os.PathLike`.
     #[pyo3(name = "parseFile")]
     fn parse_file(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
@@ -141,8 +141,8 @@ impl Reader {
         slf.try_borrow_mut()?.add(py, file)
     }
 
-    /// Reads the headers in a binary file object, from its position on, in addition to those that were read before. The
-    /// object is kept, and its data is read when it is asked for, if it can seek.
+    /// Reads the headers in a binary file object, from its position on, in addition to those read before. The object is
+    /// kept, and its data is read on request, if it can seek.
     #[pyo3(name = "parseStream")]
     fn parse_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
         if !stream.hasattr("read")? {
@@ -190,7 +190,7 @@ impl Reader {
         self.opaques.entries::<OpaqueReader>(py, &self.files, BlobType::Opaque)
     }
 
-    /// What is wrong with the files that a quiet reader has read: a list of exceptions. The vendor's reader has no such
+    /// The errors of the files that a quiet reader has read: a list of exceptions. The vendor's reader has no such
     /// method.
     fn errors<'py>(&self, py: Python<'py>) -> Bound<'py, PyList> {
         self.errors.bind(py).clone()

@@ -9,8 +9,8 @@ use pyo3::types::PyString;
 
 use crate::error::Own;
 
-/// Whether a text is an address of a file, and no path. What looks like one that has secrets counts too, unless there is such a
-/// file: errors show paths, and addresses without their secrets.
+/// Whether a text is an address of a file, and not a path. A text that looks like an address with secrets also counts,
+/// unless such a file exists: errors show paths in full, and addresses without their secrets.
 fn is_address(text: &str) -> bool {
     has_scheme(text) || (redact_word(text) != text && Path::new(text).symlink_metadata().is_err())
 }
@@ -33,7 +33,7 @@ pub(crate) fn refuse_to_write(given: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// The address, if it is one that a caller gave.
+/// The address, if the caller gave one.
 pub(crate) fn address_of(given: &Bound<'_, PyAny>) -> Option<String> {
     let text = given.cast::<PyString>().ok()?.to_str().ok()?;
     is_address(text).then(|| text.to_owned())
@@ -64,7 +64,7 @@ mod built_in {
     use crate::error::raise;
     use crate::remote_error::{is_signalled, raise_remote};
 
-    /// The connections of this process. Those of a parent have no threads here.
+    /// The connections of this process. A parent's connections have no threads here.
     struct Connections {
         process: u32,
         remote: Arc<Remote>,
@@ -85,7 +85,8 @@ mod built_in {
         opened.map_err(|error| raise_remote(py, &error))?.file.map_err(|error| raise(py, &error))
     }
 
-    /// The connections, which are made when they are first needed. The interpreter's lock is held, so no process is forked meanwhile.
+    /// The connections, made when they are first needed. The interpreter's lock is held, so the process cannot fork
+    /// meanwhile.
     fn connections() -> Result<Arc<Remote>, RemoteError> {
         let mut connections = CONNECTIONS.lock().unwrap_or_else(PoisonError::into_inner);
         match &*connections {
@@ -106,7 +107,7 @@ mod built_in {
         }
     }
 
-    /// Is asked while something is waited for: whether a signal came, or this is another process, in which nobody would answer.
+    /// Returns whether to stop waiting: a signal came, or this is a forked process, in which no answer would arrive.
     fn is_stopped<const MAKER: usize>() -> bool {
         if PROCESSES.get(MAKER).is_none_or(|made_by| made_by.load(Relaxed) != process::id()) {
             return true;

@@ -10,11 +10,11 @@ use pyo3::types::PyDict;
 use crate::exception::{os_error, popef_error};
 
 thread_local! {
-    /// What a handler of a signal raised while this thread waited.
+    /// The exception that a signal handler raised while this thread waited.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Whether a signal came while this thread waits. What its handler raised is the exception for the error that follows.
+/// Whether a signal came while this thread waits. The following error raises the handler's exception.
 pub(crate) fn is_signalled(py: Python<'_>) -> bool {
     py.check_signals().map_err(|raised| RAISED.replace(Some(raised))).is_err()
 }
@@ -39,7 +39,7 @@ pub(crate) fn raise_remote(py: Python<'_>, error: &RemoteError) -> PyErr {
     };
     let (location, code, advice) = (error.location(), error.code().as_str(), error.advice());
     if let Some(number) = number {
-        // It differs between systems.
+        // The number differs between systems.
         return match py.import("errno").and_then(|errno| errno.getattr(number)?.extract()) {
             Ok(number) => os_error(py, Some(number), Some(error.to_string()), Some(Path::new(location)), code, advice),
             Err(failed) => failed,

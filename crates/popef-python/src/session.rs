@@ -1,4 +1,4 @@
-//! What a writer and the blobs that it opened share: the library's writer, and which blob is being written.
+//! The shared state of a writer and the blobs that it opened: the library's writer, and the blob that is being written.
 
 use std::io::{self, Write as _};
 use std::mem;
@@ -86,7 +86,7 @@ impl State {
         matches!(self, State::Closed | State::Discarded)
     }
 
-    /// Takes the writer, after ending the open blob. `None` if there is no writer any more.
+    /// Takes the writer, after ending the open blob. `None` if the writer is gone.
     fn take(&mut self) -> Result<Option<Writer>, popef::Error> {
         match mem::replace(self, State::Discarded) {
             State::Ready(writer) => Ok(Some(*writer)),
@@ -109,12 +109,12 @@ impl State {
     }
 }
 
-/// The shared state of a writer. When the writer and its blobs are gone, the file is finished, as by the vendor's writer, unless an
-/// exception came in between.
+/// The shared state of a writer. When the writer and its blobs are gone, the file is finished, as the vendor's writer
+/// does, unless an exception occurred before.
 pub(crate) struct Session {
     inner: Mutex<Inner>,
     origin: Origin,
-    /// A process that was forked must not finish the file of its parent.
+    /// A forked process must not finish the file of its parent.
     process: u32,
     /// Whether the file is a file object that takes pieces of arrays.
     takes_views: bool,
@@ -124,13 +124,13 @@ struct Inner {
     state: State,
     /// The number of the blob that was opened last. Blobs with other numbers are not active.
     last: u64,
-    /// The line that made another writer for the same path, for which everything was discarded.
+    /// The line that made another writer for the same path. That writer caused everything to be discarded.
     displaced_by: Option<String>,
     /// The file object that is written to, and where the file begins in it.
     stream: Option<(Py<PyAny>, u64)>,
 }
 
-/// All writers of this process, also those that are closed. None is asked anything while this is locked.
+/// All writers of this process, including closed ones. Their methods are not called while this is locked.
 static SESSIONS: Mutex<Vec<Weak<Session>>> = Mutex::new(Vec::new());
 
 /// The writers that still live.
@@ -138,8 +138,8 @@ fn living() -> Vec<Arc<Session>> {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
 }
 
-/// Discards what the writers of this process were about to write to a path, because a new one takes their place. Returns whether
-/// there was any.
+/// Discards the unfinished output of this process's writers for a path, because a new writer replaces them. Returns
+/// whether there was any.
 pub(crate) fn displace(py: Python<'_>, path: &Path) -> PyResult<bool> {
     let line = Origin::of(py, None)?.line().to_owned();
     let mut any = false;
@@ -149,8 +149,8 @@ pub(crate) fn displace(py: Python<'_>, path: &Path) -> PyResult<bool> {
     Ok(any)
 }
 
-/// Discards what was not finished before the program ended by an exception. Python drops the writers later, and has forgotten the
-/// exception then.
+/// Discards unfinished output before the program ends by an exception. Python drops the writers later, and has
+/// forgotten the exception then.
 pub(crate) fn end(py: Python<'_>) {
     ending::set_ending();
     for session in living().iter().filter(|session| session.origin.is_left(py)) {
@@ -196,7 +196,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Discards everything that a program left behind, and says so.
+    /// Discards everything that a program left unfinished, and warns about it.
     fn abandon(&self, py: Python<'_>, why: &str) -> PyResult<()> {
         let mut inner = self.lock(py)?;
         if !inner.state.is_over() {
@@ -206,7 +206,7 @@ impl Session {
         Ok(())
     }
 
-    /// The state. Never waits, because what is waited for may need the interpreter's lock, or be in this thread.
+    /// The state. Never waits, because the owner of the lock may need the interpreter's lock, or be this thread.
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
         if self.process != process::id() {
             return Err(Own::WriterBusy.error(py, "the writer belongs to the process that created it"));
@@ -214,7 +214,7 @@ impl Session {
         self.inner.try_lock().map_err(|_| Own::WriterBusy.error(py, "another thread is using the writer"))
     }
 
-    /// The state, for what the program wants to go on with.
+    /// The state, for further work that the program wants to do.
     fn lock_to_write(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
         let inner = self.lock(py)?;
         self.origin.used(py);
@@ -253,8 +253,8 @@ impl Session {
         written.map_err(|error| raise(py, &error))
     }
 
-    /// Writes the first `len` bytes of what was given to a blob. If that fails, everything is discarded, because nobody knows
-    /// how much of it was written.
+    /// Writes the first `len` given bytes to a blob. If that fails, everything is discarded, because it is unknown how
+    /// much was written.
     pub(crate) fn write(&self, py: Python<'_>, number: u64, given: &Given<'_>, len: usize) -> PyResult<()> {
         let mut inner = self.lock_to_write(py)?;
         let blob = inner.blob(py, number)?;
@@ -307,12 +307,12 @@ impl Session {
         py.detach(|| state.close()).map_err(|error| raise(py, &error))
     }
 
-    /// Discards everything. What was at the path before stays.
+    /// Discards everything. The old file at the path stays.
     pub(crate) fn discard(&self, py: Python<'_>) -> PyResult<()> {
         self.lock(py)?.discard(py)
     }
 
-    /// Finishes the file, or discards everything, as nobody has said which. Tells those who look for such mistakes.
+    /// Finishes the file or discards everything, because the program did neither. Warns about the missing `close()`.
     fn settle(&mut self, py: Python<'_>, raised: bool) -> PyResult<()> {
         let Session { inner, origin, .. } = self;
         let inner = inner.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -323,7 +323,7 @@ impl Session {
             inner.discard(py)?;
             return origin.warn(py, &format!("everything was discarded, because {why}"));
         }
-        // With the lock: while the interpreter ends, a file object could not get it again.
+        // With the interpreter's lock: while the interpreter ends, a file object could not get it again.
         inner.state.close().map_err(|error| raise(py, &error))?;
         origin.warn(py, "its file was finished")
     }
@@ -337,7 +337,7 @@ impl Inner {
         writer.ok_or_else(|| Own::WriterClosed.error(py, &closed(self.displaced_by.as_deref(), "the writer is closed")))
     }
 
-    /// Discards everything. Does nothing if that was done, or if the file is complete.
+    /// Discards everything. Does nothing if that was done before, or if the file is complete.
     fn discard(&mut self, py: Python<'_>) -> PyResult<()> {
         let writer = match mem::replace(&mut self.state, State::Discarded) {
             State::Ready(writer) => *writer,
@@ -348,7 +348,7 @@ impl Inner {
             }
         };
         py.detach(|| writer.discard()).map_err(|error| raise(py, &error))?;
-        // The library keeps whole blobs there, for programs that go on after them.
+        // The library keeps whole blobs there, for programs that continue after them.
         match &self.stream {
             Some((stream, start)) => stream::cut(stream.bind(py), *start),
             None => Ok(()),
@@ -381,13 +381,13 @@ fn closed(displaced_by: Option<&str>, otherwise: &str) -> String {
 impl Drop for Session {
     fn drop(&mut self) {
         if self.process != process::id() {
-            // Neither finished nor removed: both are for the parent to do.
+            // A forked process neither finishes nor removes it: the parent does that.
             let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget(mem::replace(&mut inner.state, State::Discarded));
             return;
         }
         let settled = Python::try_attach(|py| {
-            // An exception that is on its way must not be in the way of what a file object does.
+            // A raised exception must not disturb the calls of a file object.
             let raised = PyErr::take(py);
             if let Err(error) = self.settle(py, raised.is_some()) {
                 error.write_unraisable(py, None);
@@ -397,7 +397,7 @@ impl Drop for Session {
             }
         });
         if settled.is_none() {
-            // The interpreter has ended, so nobody can be told of an error. The old file stays then.
+            // The interpreter has ended, so an error cannot be reported. The old file stays then.
             let _ = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).state.close();
         }
     }

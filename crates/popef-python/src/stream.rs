@@ -20,7 +20,7 @@ use rustix::fs::FallocateFlags;
 use crate::error::raise;
 use crate::work::{COPIED, PIECE};
 
-/// A file object that can seek. Data is read when it is asked for.
+/// A file object that can seek. Data is read on request.
 struct Source {
     stream: Py<PyAny>,
     /// The position of the first blob.
@@ -89,7 +89,7 @@ pub(crate) fn open(stream: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult
     opened.map_err(|error| raise(py, &error))
 }
 
-/// What a file object read: bytes, or anything else with a buffer.
+/// The result of a file object's read: bytes, or anything else with a buffer.
 fn bytes_of(read: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
     if read.is_instance_of::<PyBytes>() || read.is_instance_of::<PyByteArray>() {
         return Ok(read.extract()?);
@@ -103,11 +103,11 @@ fn bytes_of(read: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
 thread_local! {
     /// The piece that this thread is writing, as Python has it.
     static OFFERED: RefCell<Option<Py<PyBytes>>> = const { RefCell::new(None) };
-    /// A piece of an array that this thread is writing, which only a file object looks at.
+    /// A piece of an array that this thread is writing, which only a file object reads.
     static UNSEEN: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
 }
 
-/// Lets `write` write a piece, which a file object then gets as it is, instead of a copy.
+/// Lets `write` write a piece. The file object then gets the piece itself instead of a copy.
 pub(crate) fn offering<T>(piece: Bound<'_, PyBytes>, write: impl FnOnce() -> T) -> T {
     OFFERED.replace(Some(piece.unbind()));
     let written = write();
@@ -122,12 +122,12 @@ fn offered<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
     })
 }
 
-/// What the library gets for a piece that it does not see.
+/// The library gets this in place of a piece that it must not read.
 static STAND_IN: [u8; PIECE] = [0; PIECE];
 
-/// Lets `write` write a piece of an array into a file object without a copy. Python code can change an array at any time, so the
-/// library cannot look at its bytes. It gets zeros in their place, and the file object the piece when these arrive. Fails if
-/// anything else became of them.
+/// Lets `write` write a piece of an array into a file object without a copy. Python code can change an array at any
+/// time, so the library must not read its bytes. The library gets zeros in their place. When these arrive at the file
+/// object, it gets the piece instead. Fails if the zeros arrive in any other form.
 pub(crate) fn unseen(
     piece: Bound<'_, PyAny>,
     len: usize,
@@ -142,12 +142,12 @@ pub(crate) fn unseen(
     }
 }
 
-/// The piece that the library has not seen, if zeros in its place arrive.
+/// The piece that the library has not read, if zeros in its place arrive.
 fn arrived(bytes: &[u8]) -> Option<Py<PyAny>> {
     ptr::eq(bytes.as_ptr(), STAND_IN.as_ptr()).then(|| UNSEEN.take()).flatten()
 }
 
-/// Whether it is a file object of Python's own, which takes a piece of an array as it takes bytes, and keeps nothing of it.
+/// Whether it is one of Python's own file objects, which accepts a piece of an array like bytes, and does not keep it.
 pub(crate) fn takes_views(stream: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (io, found) = (stream.py().import("io")?, stream.get_type());
     let own = ["BufferedWriter", "BufferedRandom", "FileIO", "BytesIO"];
@@ -163,8 +163,8 @@ pub(crate) fn cut(stream: &Bound<'_, PyAny>, start: u64) -> PyResult<()> {
 /// Less is not worth the calls.
 const WORTH_ALLOCATING: u64 = 16 << 20;
 
-/// Lets the file system allocate what will be written next to a file object, as `ndarray.tofile` does, because many small
-/// allocations take it half as long again. The size of the file stays. It does not matter if the system cannot.
+/// Lets the file system allocate space for the next bytes of a file object, as `ndarray.tofile` does, because many
+/// small allocations take half as long again. The size of the file stays. A failure of the system does not matter.
 pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) {
     #[cfg(target_os = "linux")]
     {
@@ -184,7 +184,7 @@ pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) {
     let _ = (stream, len, WORTH_ALLOCATING);
 }
 
-/// A file object that is written to. It must be able to seek and to truncate.
+/// A file object to write to. It must be able to seek and to truncate.
 pub(crate) struct Sink(Py<PyAny>);
 
 impl Sink {
@@ -201,8 +201,8 @@ impl Sink {
     }
 }
 
-/// How much of `len` bytes a file object took, by what its `write` returned. Raw streams of Python return None if they would block,
-/// and took nothing then. Other objects return it because they have nothing to say.
+/// Returns how many of `len` bytes a file object took, by the result of its `write`. Python's raw streams return None
+/// if they would block, and then took nothing. Other objects return None because they do not report a number.
 fn taken(stream: &Bound<'_, PyAny>, returned: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
     match returned.extract::<Option<usize>>()? {
         Some(taken) => Ok(taken.min(len)),

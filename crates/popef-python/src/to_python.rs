@@ -34,7 +34,7 @@ impl<'py> Values<'py> {
             return known.clone();
         }
         let made = PyString::new(self.py, key);
-        // Keys of this project's own are few. Those that are names from a file can be many, and occur once.
+        // This project's own keys are few. Keys that are names from a file can be many, and occur once.
         if keys.len() < MOST_KEYS {
             keys.insert(key.to_owned(), made.clone());
         }
@@ -56,7 +56,7 @@ impl<'py> Values<'py> {
 
 const MOST_KEYS: usize = 1024;
 
-/// Between so many elements of a list, signals are looked for.
+/// The number of elements of a list after which signals are checked.
 const MANY: usize = 4096;
 
 /// The exception that the conversion ended with.
@@ -125,7 +125,7 @@ impl<'v, 'py> Serializer for &'v Values<'py> {
         serialize_str(&str);
     }
 
-    /// The number with the fewest digits that tell it from other `f32`s, as JSON has it.
+    /// The number with the fewest digits that distinguish it from other `f32`s, as JSON has it.
     fn serialize_f32(self, value: f32) -> Converted<'py> {
         self.serialize_f64(value.to_string().parse().unwrap_or(f64::NAN))
     }
@@ -215,7 +215,7 @@ impl<'v, 'py> Serializer for &'v Values<'py> {
     }
 }
 
-/// The value, or for a variant of an enum the dict that has it under the name of the variant.
+/// The value. For a variant of an enum, the dict with the value under the variant's name.
 fn named<'py>(values: &Values<'py>, variant: Option<&str>, value: Bound<'py, PyAny>) -> Converted<'py> {
     let Some(variant) = variant else { return Ok(value) };
     let dict = PyDict::new(values.py);

@@ -9,11 +9,11 @@ use pyo3::types::PyMemoryView;
 use crate::dtype::{dtype_of, name_of};
 use crate::elements::Found;
 
-/// The elements that a blob is to have. Bytes are taken as they are; arrays must fit.
+/// The expected elements of a blob. Any bytes are accepted; arrays must fit.
 pub(crate) struct Wanted {
     name: Text<'static>,
     info: TensorInfo,
-    /// Of a feed.
+    /// The number of tensors, for a feed.
     runs: Option<i64>,
 }
 
@@ -30,13 +30,13 @@ impl From<&FeedDataInfo> for Wanted {
 }
 
 impl Wanted {
-    /// How many bytes all elements have.
+    /// The number of bytes of all elements.
     pub(crate) fn len(&self) -> Option<u64> {
         let runs = self.runs.map_or(Ok(1), u64::try_from).ok()?;
         self.info.size_in_bytes().ok()?.checked_mul(runs)
     }
 
-    /// Fails if the elements of a buffer have another type, or the shape is another one.
+    /// Fails if the elements of a buffer have another type or shape.
     pub(crate) fn check_view(&self, view: &Bound<'_, PyMemoryView>) -> PyResult<()> {
         let format: String = view.getattr("format")?.extract()?;
         let size: usize = view.getattr("itemsize")?.extract()?;
@@ -49,7 +49,7 @@ impl Wanted {
         self.check_shape(&view.getattr("shape")?.extract::<Vec<i64>>()?)
     }
 
-    /// Fails if an array that has no buffer has another type or shape.
+    /// Fails if an array without a buffer has another type or shape.
     pub(crate) fn check_array(&self, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let dtype = array.getattr("dtype")?;
         let is_byte = || dtype.getattr("itemsize")?.extract::<usize>().map(|size| size == 1);

@@ -1,7 +1,7 @@
 //! Long work, which Ctrl-C ends.
 //!
-//! Python handles signals only in its main thread, between two instructions of Python. So the work is done by another thread,
-//! and the thread that called waits for it, and looks for signals meanwhile. This holds whatever the work waits for.
+//! Python handles signals only in its main thread, between two instructions of Python. So another thread does the work.
+//! The calling thread waits for it, and checks for signals meanwhile. This holds whatever the work waits for.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -18,17 +18,17 @@ use pyo3::prelude::*;
 use crate::error::raise_operation;
 use crate::text::kind_of;
 
-/// How long a signal may wait, and how often a caller is told of the progress.
+/// The longest time that a signal may wait, and the interval between reports of progress.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// So many bytes are read or written between two looks at the signals that came.
+/// The number of bytes read or written between two checks for signals.
 pub(crate) const PIECE: usize = 8 << 20;
 
-/// So many bytes are copied at a time, because others can change them, or for a file object. Copies that are larger do not stay in
-/// the processor's cache, and many that are smaller take the system longer to write.
+/// The number of bytes copied at a time, because others can change them, or for a file object. Larger copies do not
+/// stay in the processor's cache, and many smaller ones take the system longer to write.
 pub(crate) const COPIED: usize = 512 << 10;
 
-/// How far the work is, and whether it shall stop.
+/// The progress of the work, and whether it must stop.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     stopped: AtomicBool,
@@ -42,18 +42,18 @@ impl Watch {
         self.stopped.load(Relaxed)
     }
 
-    /// Whether the work shall go on.
+    /// Whether the work may continue.
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Sets how much was done of how much.
+    /// Sets the amount done and the total.
     pub(crate) fn set(&self, done: u64, total: u64) {
         self.done.store(done, Relaxed);
         self.total.store(total, Relaxed);
     }
 
-    /// Looks for signals, and tells the caller of the progress.
+    /// Checks for signals, and reports the progress to the caller.
     fn look(&self, py: Python<'_>, tell: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         py.check_signals()?;
         let Some(tell) = tell else { return Ok(()) };
@@ -73,8 +73,8 @@ impl Progress for Watch {
     }
 }
 
-/// Does the work without the interpreter's lock. If a handler of a signal or `tell` raises an exception, the work is told to
-/// stop, and the exception is returned when it has.
+/// Does the work without the interpreter's lock. If a signal handler or `tell` raises an exception, the work is asked
+/// to stop, and the exception is returned once it has stopped.
 ///
 /// `tell` is a callable for the number of bytes that are done, and of all, or `None`.
 pub(crate) fn run<T: Send>(
@@ -90,7 +90,7 @@ pub(crate) fn run<T: Send>(
     let (end, mut ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let working = thread::Builder::new().spawn_scoped(scope, move || {
-            // Dropped when the work ends, however that may be.
+            // Dropped when the work ends in any way.
             let _end = end;
             work(watch)
         });

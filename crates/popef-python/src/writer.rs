@@ -19,7 +19,7 @@ use crate::stream::{self, Sink};
 use crate::wanted::Wanted;
 use crate::{path, text};
 
-/// How a `FileWriter` treats a file that exists. Only the name `APPEND` is known of the vendor's.
+/// How a `FileWriter` treats an existing file. Only the vendor's name `APPEND` is known.
 #[pyclass(module = "popef", name = "Mode", eq, hash, frozen)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
@@ -47,12 +47,12 @@ impl Mode {
 
 /// Writes a new file, at a path or into a binary file object that can seek.
 ///
-/// The file appears at its path when the writer is closed. Until then, and after any failure, what was at the path before stays as it
-/// is. As a context manager, it closes the file, or discards everything if the block raised an exception.
+/// The file appears at its path when the writer is closed. Until then, and after any failure, the old file at the path
+/// stays as it is. As a context manager, it closes the file, or discards everything if the block raised an exception.
 ///
-/// When a writer that nobody closed and its blob writers are gone, the file is finished, as by the vendor's, with a `ResourceWarning`.
-/// It is discarded instead if an exception ended the work, or if what was at the path was removed or replaced meanwhile. A second writer
-/// for the same path discards the first one.
+/// When an unclosed writer and its blob writers are gone, the file is finished, as the vendor's module does, with a
+/// `ResourceWarning`. It is discarded instead if an exception ended the work, or if the file at the path was removed or
+/// replaced meanwhile. A second writer for the same path discards the first one.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -65,7 +65,7 @@ impl Mode {
 #[pyclass(module = "popef", subclass, frozen, weakref)]
 pub(crate) struct Writer {
     session: Arc<Session>,
-    /// The file object that is written to, if it is one.
+    /// The file object that is written to, if any.
     stream: Option<Py<PyAny>>,
 }
 
@@ -81,7 +81,7 @@ impl Writer {
         Ok(Writer { session, stream: None })
     }
 
-    /// Begins the data of a tensor or a feed, of so many bytes if that is known.
+    /// Begins the data of a tensor or a feed, with its number of bytes if that is known.
     fn open_wanting(
         &self,
         py: Python<'_>,
@@ -119,7 +119,8 @@ fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
     begin(py, &path::absolute(to)?, |path| popef::Writer::create(path).map(|writer| writer.map_destination(boxed)))
 }
 
-/// Begins to write to a path, in place of a writer of this process that was forgotten, as one of a notebook's cell that failed is.
+/// Begins to write to a path, and replaces a forgotten writer of this process, such as that of a notebook's cell that
+/// failed.
 fn begin(
     py: Python<'_>,
     path: &Path,
@@ -174,7 +175,7 @@ impl Writer {
         })
     }
 
-    /// Begins the data of a tensor. As many bytes as its info says must be written.
+    /// Begins the data of a tensor. The caller must write as many bytes as its info says.
     #[pyo3(name = "createTensorData")]
     fn create_tensor_data(&self, info: &Bound<'_, PyAny>) -> PyResult<BlobWriter> {
         let py = info.py();
@@ -203,7 +204,7 @@ impl Writer {
         self.session.close(py)
     }
 
-    /// Discards everything that was written. What was at the path before stays.
+    /// Discards everything that was written. The old file at the path stays.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
         self.session.discard(py)
     }
@@ -241,8 +242,8 @@ impl Writer {
 
 /// A writer that can also append to a file.
 ///
-/// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte, and readers find the new ones only when all of them are
-/// on disk. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is not known.
+/// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte, and readers find the new ones only when all of them
+/// are on disk. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is unknown.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -271,7 +272,7 @@ impl FileWriter {
     }
 }
 
-/// What the module calls when the interpreter begins to end.
+/// Called by the module when the interpreter begins to end.
 #[pyfunction]
 pub(crate) fn end_writers(py: Python<'_>) {
     session::end(py);

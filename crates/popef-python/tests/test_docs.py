@@ -80,7 +80,7 @@ def test_every_public_name_and_member_is_told_of(name):
     members = [name for name in vars(public) if not name.startswith("_")] if isinstance(public, type) else []
     constants = [member for member in members if isinstance(getattr(public, member), public)] if members else []
     for member in {name, *members} - set(constants):
-        # The setter of a field is told of with its getter.
+        # The setter of a field is documented with its getter.
         told = member if not re.match("set[A-Z]", member) else member[3].lower() + member[4:]
         assert re.search(rf"\b{told}\b", text), member
         assert inspect.getdoc(getattr(public, member, public)), member

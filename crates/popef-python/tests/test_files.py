@@ -477,7 +477,7 @@ def test_the_tuples_of_blobs_are_made_once(interop):
 
 @pytest.fixture
 def rows(tmp_path):
-    """A large tensor, with a blob before and bytes behind its elements."""
+    """A large tensor, with a blob before and bytes after its elements."""
     path, expected = tmp_path / "rows.popef", np.arange(3_000_000, dtype="<i4").reshape(1000, 3, 1000)
     with popef.Writer(path) as writer:
         writer.createOpaqueBlob("odd", "so that the array is not aligned").write(b"123")

@@ -1,4 +1,4 @@
-"""What becomes of a file whose writer nobody closed: it is finished, unless an exception came in between."""
+"""What happens to a file whose writer is not closed: it is finished, unless an exception came in between."""
 
 import contextlib
 import gc
@@ -24,7 +24,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def warned():
-    """Nothing is raised from where nobody could catch it: warnings are collected."""
+    """Nothing is raised where it could not be caught: warnings are collected."""
     with pytest.warns(ResourceWarning) as warned:
         yield warned
 

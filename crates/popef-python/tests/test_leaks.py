@@ -1,4 +1,4 @@
-"""Thousands of uses leave nothing behind: no memory, no open files, no mappings, and no objects."""
+"""Thousands of uses do not leak memory, open files, mappings or objects."""
 
 import ctypes
 import gc
@@ -19,7 +19,7 @@ USES = 2000
 
 
 class Mallinfo2(ctypes.Structure):
-    """Of the C library: the bytes that are in use in its heap, and in mappings of their own."""
+    """The bytes that the C library has in use in its heap, and in mappings of their own."""
 
     _fields_ = [
         (name, ctypes.c_size_t)

@@ -352,7 +352,7 @@ def test_what_is_whole_is_recovered(model, tmp_path):
     cut.write_bytes(model.read_bytes()[:-1])
     done = popef.recover(cut, whole)
     assert (done["keptBlobs"], done["damage"]["code"], len(popef.open(whole))) == (5, "blob-cut", 5)
-    # Blob 1 is left out, and those behind it are found.
+    # Blob 1 is left out, and those after it are found.
     blobs = popef.describe(model)["files"][0]["blobs"]
     damaged = bytearray(model.read_bytes())
     info = blobs[1]["offset"] + 48

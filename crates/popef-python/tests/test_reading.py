@@ -48,7 +48,7 @@ def test_all_blobs_are_those_of_the_official_library(name, interop, peer):
         assert data_types(found.info) == blob["info"]
         data = found.data()
         assert list(data.shape) == blob["info"]["tensorInfo"]["shape"]
-        # Bytes behind the last element do not belong to the tensor.
+        # Bytes after the last element do not belong to the tensor.
         assert data.tobytes() == bytes.fromhex(blob["data"])[: found.info.tensorInfo().sizeInBytes()]
     for found, blob in zip(reader.feeds(), blobs[3], strict=True):
         assert data_types(found.info) | {"numTensors": found.info.numTensors()} == blob["info"]

@@ -401,7 +401,7 @@ def test_files_are_opened_no_more_than_some_before_their_turn(interop):
 
 
 def test_one_run_is_for_one_thread_at_a_time(interop):
-    """Threads that share a run get each record once, or are told that another one is using it."""
+    """Threads that share a run get each record once, or an error that another one is using it."""
     run = iter(popef.scan([interop / "executable.popef"] * 2000, columns=["file", "index"]))
     records, refused = [], []
 

@@ -21,7 +21,7 @@ from pyspark.sql.datasource import DataSourceReader  # noqa: E402
 if not shutil.which("java") and not os.environ.get("CI"):
     pytest.skip("Java is not installed", allow_module_level=True)
 
-# PySpark warns that it was not tested with the newest pandas, of which nothing is used here.
+# PySpark warns that it was not tested with the newest pandas, which this test does not use.
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 
 FILES = 5000

@@ -234,7 +234,7 @@ def test_a_number_that_is_out_of_range_is_told_the_range():
         popef.Metadata().setProgramsMap({-1: "Program"})
     with pytest.raises(TypeError, match="^isPOD: needed True or False, found int$"):
         popef.Metadata(isPOD=1)
-    # Python has no text for numbers of so many digits.
+    # Python has no text for numbers with this many digits.
     with pytest.raises(ValueError, match="^numIpus: needed a whole number from 0 to 4294967295$"):
         popef.Metadata(numIpus=1 << 100_000)
 

@@ -1,4 +1,4 @@
-"""What is written is what was given, as the official Cap'n Proto library reads it; and nothing incomplete appears."""
+"""Writers write the given values, as the official Cap'n Proto library reads them; and nothing incomplete appears."""
 
 import io
 import os

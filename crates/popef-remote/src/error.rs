@@ -1,4 +1,4 @@
-//! What can go wrong between here and a store, and what to do about it.
+//! Failures between this machine and a store, and what to do about them.
 
 use std::fmt;
 use std::io;
@@ -15,10 +15,10 @@ use popef::{Error, File, OpenOptions};
 pub struct RemoteError {
     code: Code,
     location: String,
-    /// What was found, in words without secrets.
+    /// The details, in words without secrets.
     found: String,
     status: Option<u16>,
-    /// What is left of the work that failed.
+    /// The leftovers of the failed work.
     left: Option<String>,
 }
 
@@ -69,10 +69,10 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The text is no address that can be read.
+    /// The text is not a readable address.
     Url, "remote-url", InvalidInput, "the address cannot be used",
         "give s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, https://HOST/PATH, hf://OWNER/NAME/PATH or file:///PATH";
-    /// There is no such object or bucket.
+    /// The object or bucket does not exist.
     NotFound, "remote-not-found", NotFound, "there is no such object",
         "look at the spelling of the bucket and the key";
     /// The store does not let this user read it.
@@ -95,28 +95,28 @@ codes! {
     /// The server sent a web page, such as one to log in.
     Page, "remote-page", InvalidData, "the server sent a web page and not a file",
         "look at the address in a browser; if that asks who you are, give --header, such as \"Authorization: Bearer ...\"";
-    /// The server sent other bytes than were asked for.
+    /// The server sent other bytes than requested.
     WrongRange, "remote-wrong-range", InvalidData, "the server sent another range than was asked for",
         "try again without the proxy or cache in between, or download the file first";
-    /// The server compressed what it sent.
+    /// The server compressed its answer.
     Encoded, "remote-encoded", InvalidData, "the server changed the encoding of the file",
         "turn off compression in the server, or in the proxy in between";
     /// The answer ended too early.
     Cut, "remote-cut", ConnectionAborted, "the answer ended too early",
         "try again; if it happens again, a proxy in between may cut answers";
-    /// The server redirects to where it must not.
+    /// The server redirects to a forbidden place.
     Redirect, "remote-redirect", InvalidInput, "the redirect was not followed",
         "give the address that it leads to, if you trust it";
     /// Http was not allowed.
     Http, "remote-http", InvalidInput, "http protects neither the data nor secrets",
         "use https, or allow http with --allow-http";
-    /// It took too long.
+    /// The request took too long.
     Timeout, "remote-timeout", TimedOut, "the server took too long",
         "try again, or look at the network and the proxy";
     /// There is no connection.
     Connect, "remote-connect", NotConnected, "cannot connect to the server",
         "look at the address, the network, and HTTPS_PROXY and NO_PROXY";
-    /// The server cannot prove who it is.
+    /// The server cannot prove its identity.
     Tls, "remote-tls", NotConnected, "there is no safe connection to the server",
         "if its certificate is from an authority of your own, name that in SSL_CERT_FILE";
     /// The server is busy or broken.
@@ -128,7 +128,7 @@ codes! {
     /// The caller gave up.
     Stopped, "remote-stopped", Interrupted, "the work was stopped",
         "start it again";
-    /// No object has a name like that.
+    /// No object has a matching name.
     NoMatch, "remote-no-match", NotFound, "no object fits",
         "look at the pattern: * stays within a folder, ** does not";
     /// There is an object already.
@@ -140,10 +140,10 @@ codes! {
     /// A file on this machine could not be read.
     Local, "remote-local", Other, "the new file could not be read on this machine",
         "look at the disk that has the temporary files";
-    /// A setting with which nothing can be asked for.
+    /// A setting that prevents all requests.
     Settings, "remote-settings", InvalidInput, "a setting of the store is wrong",
         "correct the option or the variable";
-    /// A listing that is too long, or without end.
+    /// A listing that is too long or endless.
     Listing, "remote-listing", Other, "the listing of the bucket is too long",
         "give a longer prefix, or name the objects";
     /// A key that cannot be read, such as one with an empty part.
@@ -175,7 +175,7 @@ impl RemoteError {
         self.code
     }
 
-    /// Where the file is, without secrets. Empty if it is not about a file.
+    /// Where the file is, without secrets. Empty if the error is not about a file.
     pub fn location(&self) -> &str {
         &self.location
     }
@@ -190,7 +190,7 @@ impl RemoteError {
         self.code.advice()
     }
 
-    /// The error that the library's error comes from, if that is one of this crate.
+    /// The error of this crate behind an error of the library, if there is one.
     pub fn of(error: &Error) -> Option<&RemoteError> {
         let mut next: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
         while let Some(error) = next {
@@ -202,7 +202,7 @@ impl RemoteError {
         None
     }
 
-    /// The same as the library says it of a file that cannot be read: its error has the location as its path.
+    /// Returns the library's error for a file that cannot be read. Its path is the location.
     pub fn into_result(self) -> Result<File, Error> {
         struct Failing(PathBuf, RemoteError);
         impl ReadAt for Failing {
@@ -219,7 +219,7 @@ impl RemoteError {
                 Some(&self.0)
             }
         }
-        // Without bytes there is no blob that the error would be of.
+        // A file without bytes has no blob that the error could belong to.
         OpenOptions::new().indexer(0).finish_on(Failing(self.location.clone().into(), self))
     }
 }
@@ -244,7 +244,7 @@ impl std::error::Error for RemoteError {}
 
 impl From<RemoteError> for io::Error {
     fn from(error: RemoteError) -> Self {
-        // To the library, `Interrupted` means to try again.
+        // For the library, `Interrupted` means to try again.
         let kind = match error.code.io_kind() {
             io::ErrorKind::Interrupted => io::ErrorKind::Other,
             kind => kind,

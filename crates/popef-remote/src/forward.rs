@@ -1,4 +1,4 @@
-//! An object that need not be PopEF, from front to back.
+//! An object, which need not be PopEF, read from front to back.
 
 use std::io::{self, Read};
 

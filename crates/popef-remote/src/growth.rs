@@ -1,19 +1,19 @@
-//! How much to ask for at a time while headers are walked.
+//! The number of bytes to request at a time while headers are walked.
 
-/// A window that grows where headers lie close together, and shrinks where they are far apart.
+/// A window that grows where headers are close together, and shrinks where they are far apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
     least: u64,
     most: u64,
     window: u64,
-    /// How many pieces of the last window were wanted.
+    /// The number of pieces of the last window that were wanted.
     hits: u32,
 }
 
 impl Growth {
-    /// With so many wanted pieces in a window, headers are dense.
+    /// With at least this many wanted pieces in a window, headers are dense.
     const DENSE: u32 = 4;
-    /// With fewer, the window holds one header and data that nobody asked for.
+    /// With fewer wanted pieces, the window holds one header and unwanted data.
     const SPARSE: u32 = 2;
     /// A window grows by this much, so that few requests are spent on growing.
     const FACTOR: u64 = 4;
@@ -27,7 +27,7 @@ impl Growth {
         self.hits = self.hits.saturating_add(1);
     }
 
-    /// How much to ask for next.
+    /// Returns the number of bytes to request next.
     pub(crate) fn next(&mut self) -> u64 {
         self.window = match self.hits {
             Self::DENSE.. => self.window.saturating_mul(Self::FACTOR).min(self.most),

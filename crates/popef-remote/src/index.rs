@@ -8,10 +8,10 @@ use crate::error::RemoteError;
 use crate::growth::Growth;
 use crate::object::Object;
 
-/// What is wanted of an object in one piece. It is much less than a request asks for, so that what is used of an answer can be
-/// told from what is not.
+/// The size of a piece. It is much smaller than a request, so that the wanted parts of an answer can be told from the
+/// rest.
 const PAGE: u64 = 4 << 10;
-/// How many bytes of headers stay in memory for each file, for those who read headers again.
+/// Maximum number of header bytes that stay in memory for each file, for callers that read headers again.
 const MOST_KEPT: usize = 256 << 10;
 
 /// Pieces of an object in memory, in order.
@@ -44,7 +44,7 @@ impl Kept {
     }
 }
 
-/// Gives an indexer all that it wants. `first` are the object's first bytes.
+/// Gives an indexer all bytes that it wants. `first` are the object's first bytes.
 pub(crate) async fn index(
     object: &Object,
     first: Bytes,

@@ -1,8 +1,8 @@
-//! Reads PopEF files where they live: in the buckets of S3, Google and Azure, and behind https.
+//! Reads remote PopEF files: in the buckets of S3, Google and Azure, and behind https.
 //!
-//! A file is listed by its headers, with few requests for ranges of it. So the overview of a model of many gigabytes costs some
-//! kilobytes. Data is read on request, ahead of a reader that goes from front to back. [`Remote`] has the connections, and opens
-//! many files at once without a thread for each:
+//! A file is listed by its headers, with a few range requests. So the overview of a model of many gigabytes costs some
+//! kilobytes. Data is read on request, and ahead of sequential readers. [`Remote`] has the connections, and opens many
+//! files at once without a thread for each:
 //!
 //! ```no_run
 //! use popef::OpenOptions;
@@ -20,8 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What a server answers is checked before it is used: that it is the range that was asked for, of the object that was opened, as
-//! long as it says, and not compressed. If an object changes while it is read, this is an error, never other data.
+//! An answer is checked before it is used: it must be the requested range of the opened object, have the length that it
+//! states, and not be compressed. If an object changes while it is read, this is an error, never other data.
 //!
 //! Secrets are never shown: neither the headers of a caller, nor the query of an address, which can be a signature.
 

@@ -16,11 +16,11 @@ use crate::store::Stores;
 /// The names of files that a prefix means.
 const NAMES: [&str; 2] = [".popef", ".poptorch"];
 
-/// So many objects are looked at.
+/// Maximum number of objects in a listing.
 const MOST: usize = 10_000_000;
-/// So many bytes of names are kept.
+/// Maximum number of bytes of names that are kept.
 const MOST_BYTES: usize = 64 << 20;
-/// How long a store may send nothing but pages without objects.
+/// How long a store may send only pages without objects.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The locations of all objects that a location means, in the order of their names.
@@ -73,7 +73,7 @@ pub(crate) async fn list(
     Ok(keys.into_iter().map(|key| Location::of_object(*kind, bucket.clone(), key)).collect())
 }
 
-/// The pattern of a key, if it is one.
+/// The pattern of a key. `None` if the key is not a pattern.
 fn matcher(key: &str) -> Result<Option<GlobMatcher>, String> {
     if !has_pattern(key) {
         return Ok(None);

@@ -12,9 +12,10 @@ use url::Url;
 
 use crate::error::{Code, RemoteError};
 
-/// Where a file is: what an address such as `s3://bucket/model.popef` names.
+/// Where a file is: the meaning of an address such as `s3://bucket/model.popef`.
 ///
-/// It is shown without what may be secret: the query of an address, which can be a signature, and a user's name and password.
+/// It is shown without what may be secret: the query of an address, which can be a signature, and a user's name and
+/// password.
 ///
 /// ```
 /// let location = popef_remote::Location::parse("https://me:word@example.com/model.popef?signature=1234")?;
@@ -31,7 +32,7 @@ pub struct Location {
 pub(crate) enum Place {
     /// An object in a bucket, a prefix, or a pattern.
     Bucket { kind: Kind, bucket: Bucket, key: String },
-    /// An address, as it is, and a header that says who asks.
+    /// An address, unchanged, and the header that authenticates the user.
     Address { url: Url, authorization: Option<HeaderValue> },
     /// A file on this machine.
     File(PathBuf),
@@ -49,15 +50,16 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Bucket {
     pub(crate) name: String,
-    /// The account, where the address has it.
+    /// The account, if the address has it.
     pub(crate) account: Option<String>,
-    /// What comes before the key in addresses: `s3://bucket`.
+    /// The part before the key in addresses: `s3://bucket`.
     pub(crate) base: String,
 }
 
 const SCHEMES: [&str; 10] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "https", "http", "hf"];
 
-/// Whether a text is an address of a file, and not a path. The files of addresses with `file:` are on this machine, and count too.
+/// Whether a text is an address of a file, and not a path. Addresses with `file:` are files on this machine, and count
+/// too.
 ///
 /// ```
 /// assert!(popef_remote::is_remote("s3://bucket/model.popef"));
@@ -156,7 +158,7 @@ fn at_address(text: &str) -> Result<Location, String> {
         let password = url.password().and_then(decoded).unwrap_or_default();
         secret(&format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     });
-    // Neither fails where there is a host.
+    // Both succeed for an address with a host.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_fragment(None);
@@ -183,7 +185,7 @@ fn hub() -> Result<Url, &'static str> {
     url.ok_or("the address of the hub, in HF_ENDPOINT, is none such as https://hub.example.com")
 }
 
-/// The addresses of Hugging Face's own tools. Its files are behind https.
+/// Addresses in the form of Hugging Face's own tools. The files are behind https.
 fn of_hugging_face(hub: &Url, rest: &str) -> Option<Location> {
     let (folder, rest) = match rest.split_once('/')? {
         (kind @ ("datasets" | "spaces"), rest) => (format!("{kind}/"), rest),

@@ -1,4 +1,4 @@
-//! One object, of which every answer must be of the same state.
+//! One object. All answers must be of the same version of it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ pub(crate) struct Object {
     context: Context,
 }
 
-/// What all requests for a file share.
+/// The shared parts of all requests for a file.
 #[derive(Clone)]
 pub(crate) struct Context {
     /// The location, as it is shown.
     pub(crate) name: Arc<str>,
     pub(crate) usage: Usage,
     pub(crate) options: Arc<Options>,
-    /// Has a permit for each request that may be under way.
+    /// Has a permit for each request that may run at the same time.
     pub(crate) permits: Arc<Semaphore>,
 }
 
@@ -46,11 +46,11 @@ struct Pin {
     modified: i64,
 }
 
-/// What an object was when it was opened, for a store that replaces only that.
+/// The version of an object when it was opened, for a store that replaces only that version.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) etag: String,
-    /// The store's own number of it, if it has one.
+    /// The store's own version number, if it has one.
     pub(crate) number: Option<String>,
 }
 
@@ -72,16 +72,16 @@ impl Pin {
 
 /// No server may take longer for a range than at this rate, in bytes per second.
 const LEAST_RATE: u64 = 16 << 10;
-/// How long to wait before a range is asked for again, each time that its body ended too early.
+/// How long to wait before a range is requested again, for each time that its body ended too early.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(400)];
 
 impl Object {
-    /// Opens an object by its first bytes. Returns them too. They are as many as asked for, or all of them.
+    /// Opens an object by its first bytes. Returns them too: the requested number, or all of them if there are fewer.
     pub(crate) async fn open(placed: Placed, context: Context) -> Result<(Object, Bytes), RemoteError> {
         let first = 0..context.options.first.max(1);
         match context.get(&placed, &GetOptions::default(), first).await {
             Ok((meta, bytes)) => Ok((Object { placed, pin: Pin::of(&meta), context }, bytes)),
-            // There is no range of an object without bytes.
+            // An empty object has no ranges.
             Err(Failure { fault: Some(Fault::OutOfRange(Some(0))), .. }) => {
                 let pin = Pin { size: 0, number: None, etag: None, modified: 0 };
                 Ok((Object { placed, pin, context }, Bytes::new()))
@@ -90,7 +90,7 @@ impl Object {
         }
     }
 
-    /// What it is now, if the store can tell that from other versions.
+    /// The current version, if the store can distinguish it from others.
     pub(crate) fn version(&self) -> Option<Version> {
         self.pin.strong().map(|etag| Version { etag, number: self.pin.number.clone() })
     }
@@ -118,11 +118,11 @@ impl Object {
     }
 }
 
-/// An error, and what the gate saw.
+/// An error, and the gate's observations.
 struct Failure {
     error: RemoteError,
     fault: Option<Fault>,
-    /// Whether the connection broke in the middle of an answer, so that it is worth asking again.
+    /// Whether the connection broke in the middle of an answer, so that another request is worthwhile.
     broke: bool,
 }
 
@@ -186,7 +186,7 @@ impl Context {
         }
     }
 
-    /// The ETag of an object, if there is one. It is asked for its first byte.
+    /// The ETag of an object. `None` if the object does not exist. Requests its first byte to learn it.
     pub(crate) async fn etag(&self, placed: &Placed) -> Result<Option<String>, RemoteError> {
         match self.get(placed, &GetOptions::default(), 0..1).await {
             Ok((meta, _)) => Ok(Some(meta.e_tag.unwrap_or_default())),
@@ -196,7 +196,7 @@ impl Context {
         }
     }
 
-    /// What an error of a store means.
+    /// Explains an error of a store.
     fn explain(&self, error: &object_store::Error, trace: &Trace) -> Failure {
         let seen = trace.seen();
         let http = http_error(error);
@@ -219,12 +219,12 @@ impl Context {
             _ => of_status(seen.status, seen.region.as_deref(), &error.to_string()),
         };
         let status = if seen.status.is_some_and(|status| status >= 300) { seen.status } else { None };
-        // If no answer came at all, the store has asked again already.
+        // If no answer came at all, the store has already repeated the request.
         let broke = code == Code::Cut && seen.status.is_some();
         Failure { error: self.error(code, found).with_status(status), fault: seen.fault, broke }
     }
 
-    /// What an error of a store means, for a caller who wants nothing else.
+    /// The remote error for a store's failure.
     pub(crate) fn explained(&self, error: &object_store::Error, trace: &Trace) -> RemoteError {
         self.explain(error, trace).error
     }
@@ -294,7 +294,7 @@ fn of_status(status: Option<u16>, region: Option<&str>, text: &str) -> (Code, St
     }
 }
 
-/// The code in a store's own words: `<Code>NoSuchKey</Code>`. The rest of what it says may have secrets.
+/// The code in a store's own words: `<Code>NoSuchKey</Code>`. The rest of the answer may have secrets.
 fn said(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("<Code>")?;
     let (code, _) = rest.split_once("</Code>")?;

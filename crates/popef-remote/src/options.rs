@@ -7,35 +7,36 @@ use crate::error::{Code, RemoteError};
 
 /// How files are read from other machines.
 ///
-/// What is not said here comes from the usual environment of each store, such as `AWS_REGION`.
+/// Missing values come from the usual environment of each store, such as `AWS_REGION`.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// How many bytes the first request asks for. Also how many are asked for with a header that is far from the one before.
+    /// The number of bytes of the first request, and of each request for a header that is far from the one before.
     pub first: u64,
-    /// How many bytes are asked for at most at a time where headers lie close together.
+    /// Maximum number of bytes of a request where headers are close together.
     pub most: u64,
-    /// How large the pieces are in which data is read. Several are read at once.
+    /// The size of the pieces in which data is read. Several are read at once.
     pub piece: u64,
-    /// How far data is read ahead of a reader that goes from front to back.
+    /// How far data is read ahead of sequential readers.
     pub ahead: u64,
-    /// How many requests are under way at most, for all files together.
+    /// Maximum number of requests at the same time, for all files together.
     pub parallel: usize,
     /// The address of the store, for stores other than those of Amazon, Google and Microsoft, such as MinIO.
     pub endpoint: Option<String>,
     /// The region of the bucket.
     pub region: Option<String>,
-    /// Whether addresses may be http, which protects neither the data nor secrets. It is always allowed on this machine.
+    /// Whether addresses may be http, which protects neither the data nor secrets. Addresses of this machine may always
+    /// be.
     pub allow_http: bool,
     /// How long connecting may take.
     pub connect_timeout: Duration,
     /// How long a server may be silent.
     pub read_timeout: Duration,
-    /// How often a request is repeated that failed for a reason that may pass.
+    /// Maximum number of times that a request is repeated after a failure that may be temporary.
     pub retries: usize,
     /// For how long a request is repeated.
     pub retry_timeout: Duration,
-    /// Is asked several times in a second while something is waited for, whether to give up.
+    /// Called several times a second during a wait. Returns whether to give up.
     pub stopped: Option<fn() -> bool>,
     pub(crate) headers: HeaderMap,
 }
@@ -62,8 +63,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Adds a header to requests for addresses with https and http, such as `Authorization: Bearer ...`. It is never shown, and
-    /// not sent to another machine that the first one redirects to.
+    /// Adds a header to requests for addresses with https and http, such as `Authorization: Bearer ...`. It is never
+    /// shown, and not sent to another machine after a redirect.
     ///
     /// ```
     /// let mut options = popef_remote::Options::default();
@@ -87,7 +88,7 @@ impl Options {
     }
 }
 
-/// What cannot be changed without reading something else.
+/// The headers that a caller must not set, because they change what is read.
 const FIXED: [HeaderName; 8] = [
     http::header::RANGE,
     http::header::IF_MATCH,

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-/// What a profile says. It has no `Debug`, because it has secrets.
+/// The content of a profile. It has no `Debug`, because it has secrets.
 #[derive(Default)]
 pub(crate) struct Profile {
     pub(crate) key_id: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Profile {
     pub(crate) endpoint: Option<String>,
 }
 
-/// With one of these, the environment has credentials, or says that there are none. Then no profile is looked at.
+/// If one of these is set, the environment has credentials, or says that none are needed. Then profiles are not read.
 const CREDENTIALS: [&str; 5] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -23,7 +23,7 @@ const CREDENTIALS: [&str; 5] = [
     "AWS_SKIP_SIGNATURE",
 ];
 
-/// Whether the machine's own service would be asked for credentials, and the environment forbids that.
+/// Whether the machine's own service would be needed for credentials, and the environment forbids that.
 pub(crate) fn has_no_service() -> bool {
     let is_disabled = env::var("AWS_EC2_METADATA_DISABLED").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
     is_disabled && !CREDENTIALS.iter().any(is_set)
@@ -33,7 +33,7 @@ fn is_set(name: &&str) -> bool {
     env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// The profile that the environment means. The error says why it cannot be used.
+/// The profile that the environment selects. The error says why it cannot be used.
 pub(crate) fn of_environment() -> Result<Profile, String> {
     if CREDENTIALS.iter().any(is_set) {
         return Ok(Profile::default());
@@ -73,7 +73,7 @@ fn read(name: &str, credentials: &str, config: &str) -> Option<Profile> {
                     found.get_or_insert_with(Profile::default);
                 }
             }
-            // What is indented belongs to the line before.
+            // An indented line belongs to the line before.
             let (Some((key, value)), Some(profile)) = (line.split_once('='), &mut found) else { continue };
             if !is_inside || line.starts_with([' ', '\t', '#', ';']) {
                 continue;

@@ -38,15 +38,17 @@ pub struct Remote {
     usage: Usage,
 }
 
-/// What the objects were that were opened for their data, by location. Who replaces one wants to replace that.
+/// The versions of the objects that were opened for their data, by location. A caller who replaces an object wants to
+/// replace that version.
 type Versions = Arc<Mutex<HashMap<Arc<str>, Version>>>;
 
 /// What a caller needs of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Its headers. A server that only sends whole files will do, and takes as long as that.
+    /// Only its headers. This also works with a server that only sends whole files, but takes as long as the whole
+    /// file.
     Headers,
-    /// Its data too. A server must be able to send ranges.
+    /// Also its data. The server must be able to send ranges.
     Data,
 }
 
@@ -64,9 +66,9 @@ pub struct Opening {
 /// A file that was opened.
 #[derive(Debug)]
 pub struct Opened {
-    /// The file, or what is wrong with it.
+    /// The file, or its error.
     pub file: Result<File, Error>,
-    /// Its first bytes, as far as they came with the first answer.
+    /// Its first bytes, as far as the first answer had them.
     pub first: Vec<u8>,
     /// What it has cost so far. It grows while the file is read.
     pub usage: Usage,
@@ -74,7 +76,7 @@ pub struct Opened {
     pub notice: Option<String>,
 }
 
-/// A file whose first bytes are there.
+/// A file whose first bytes have arrived.
 enum Begun {
     Indexed {
         object: Object,
@@ -82,16 +84,16 @@ enum Begun {
         kept: Kept,
         first: Bytes,
     },
-    /// A Python pickle comes first, whose end must be found.
+    /// A Python pickle comes first. Its end must be found.
     Pickle {
         object: Object,
         first: Bytes,
     },
 }
 
-/// How many threads work on all requests. They only wait and copy.
+/// The number of threads that work on all requests. They only wait and copy.
 const THREADS: usize = 2;
-/// How many of the first bytes are kept to tell what a file is.
+/// The number of first bytes that are kept to find out what kind of file it is.
 const FIRST: usize = 512;
 
 impl Remote {
@@ -124,7 +126,7 @@ impl Remote {
         })
     }
 
-    /// What an object was when it was opened last, if the store can tell that from other versions.
+    /// The version of an object when it was last opened, if the store can distinguish it from others.
     pub(crate) fn version_opened(&self, location: &Location) -> Option<Version> {
         let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
         versions.get(location.shown()).cloned()
@@ -139,14 +141,14 @@ impl Remote {
         }
     }
 
-    /// What everything has cost so far: files, listings and new objects.
+    /// The cost of everything so far: files, listings and new objects.
     pub fn usage(&self) -> &Usage {
         &self.usage
     }
 
-    /// Begins to open a file. Any number can be opened at once: they need no threads, and share the bound of requests.
+    /// Begins to open a file. Any number can be opened at once: they need no threads, and share the limit on requests.
     ///
-    /// How far headers are read ahead is decided by [`Options`], not by the library's options.
+    /// [`Options`] decide how far headers are read ahead, not the library's options.
     pub fn begin(&self, location: &Location, options: OpenOptions) -> Opening {
         let context = self.context(location);
         let (answer, answered) = sync_channel(1);
@@ -156,15 +158,15 @@ impl Remote {
         let of_task = context.clone();
         runtime.spawn(async move {
             let begun = async { begin(Object::open(placed?, of_task).await?, &options).await }.await;
-            // If nobody waits any more, nobody wants it.
+            // The receiver may be gone. Then the result is not needed.
             let _ = answer.send(begun);
         });
         let (ahead, versions) = (Arc::clone(&self.ahead), Arc::clone(&self.versions));
         Opening { answered, context, options, gate, runtime, ahead, versions }
     }
 
-    /// The bytes of an object that need not be PopEF, from front to back. They are read ahead. A server that only sends whole files will
-    /// do.
+    /// Opens the bytes of an object that need not be PopEF, from front to back. They are read ahead. This also works
+    /// with a server that only sends whole files.
     pub fn read(&self, location: &Location) -> Result<Box<dyn Read + Send>, RemoteError> {
         let context = self.context(location);
         let placed = self.stores.place(location)?;
@@ -183,7 +185,7 @@ impl Remote {
         }
     }
 
-    /// The objects that a prefix or a pattern means, in the order of their names. Any other location means itself.
+    /// The objects that a prefix or a pattern means, in the order of their names. Any other location means only itself.
     pub fn list(&self, location: &Location) -> Result<(Vec<Location>, Usage), RemoteError> {
         let context = self.context(location);
         let usage = context.usage.clone();
@@ -195,7 +197,7 @@ impl Remote {
         Ok((found, usage))
     }
 
-    /// Has the runtime do some work, and waits for it.
+    /// Runs some work on the runtime, and waits for it.
     fn done<T: Send + 'static>(
         &self,
         context: &Context,
@@ -203,7 +205,7 @@ impl Remote {
     ) -> Result<T, RemoteError> {
         let (answer, answered) = sync_channel(1);
         self.handle.spawn(async move {
-            // If nobody waits any more, nobody wants it.
+            // The receiver may be gone. Then the result is not needed.
             let _ = answer.send(work.await);
         });
         wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""))
@@ -267,7 +269,7 @@ impl Opening {
 impl Drop for Remote {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // What is under way is of no use to anybody.
+            // The results of running requests are no longer needed.
             runtime.shutdown_background();
         }
     }

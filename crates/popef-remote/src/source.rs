@@ -1,4 +1,4 @@
-//! An object as a source of the library.
+//! An object as a byte source for the library.
 
 use std::io;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::error::{Code, RemoteError};
 use crate::index::Kept;
 use crate::object::Object;
 
-/// Reads an object from any thread. A reader that goes from front to back is read ahead of, in pieces that are asked for together.
+/// Reads an object from any thread. Reads ahead of sequential readers, in pieces that are requested together.
 pub(crate) struct Source {
     object: Object,
     name: PathBuf,
@@ -24,32 +24,32 @@ pub(crate) struct Source {
     kept: Kept,
     readers: Mutex<Vec<Reader>>,
     ends: Arc<OnceLock<Vec<u64>>>,
-    /// How many bytes were read ahead for all files together and not used yet.
+    /// The number of bytes that were read ahead for all files together and are not used yet.
     ahead: Arc<AtomicU64>,
 }
 
-/// How many readers of a file are read ahead of.
+/// Maximum number of readers per file that data is read ahead for.
 const READERS: usize = 4;
-/// So much may lie between two reads that belong together: the header of the next blob.
+/// Maximum distance between two reads that belong together: the header of the next blob is between them.
 const GAP: u64 = 64 << 10;
-/// How much is read ahead for all files together.
+/// Maximum number of bytes read ahead for all files together.
 const MOST_AHEAD: u64 = 12 << 20;
 
-/// Somebody who goes from front to back.
+/// A caller that reads sequentially.
 struct Reader {
     /// Where the next read is expected.
     next: u64,
     window: u64,
-    /// Whether it went over the end of a blob. Before that, nothing is read that belongs to the next one.
+    /// Whether it has read past the end of a blob. Before that, nothing of the next one is read.
     crossed: bool,
-    /// What was asked for ahead, in order and without gaps.
+    /// The data requested ahead, in order and without gaps.
     pieces: Vec<Piece>,
 }
 
 struct Piece {
     range: Range<u64>,
     state: State,
-    /// Gives the bytes back to those that may be read ahead.
+    /// Returns the bytes to the budget for reading ahead.
     _held: Held,
 }
 
@@ -84,25 +84,25 @@ impl Source {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for a range. The answer comes on a thread of the runtime.
+    /// Requests a range. The answer comes on a thread of the runtime.
     fn ask(&self, range: Range<u64>) -> Receiver<Result<Bytes, RemoteError>> {
         let (answer, answered) = sync_channel(1);
         let object = self.object.clone();
         self.runtime.spawn(async move {
-            // If nobody waits any more, nobody wants it.
+            // The receiver may be gone. Then the result is not needed.
             let _ = answer.send(object.read(range).await);
         });
         answered
     }
 
-    /// The end of what may be read ahead of a reader that is at `at`.
+    /// The limit of reading ahead for a reader at `at`.
     fn end_for(&self, at: u64, crossed: bool) -> u64 {
         let size = self.object.size();
         let Some(ends) = self.ends.get().filter(|_| !crossed) else { return size };
         ends.get(ends.partition_point(|end| *end <= at)).copied().unwrap_or(size)
     }
 
-    /// The reader that reads here, or a new one. Nobody else has it then.
+    /// Takes the reader that reads here, or makes a new one. While it is taken, other callers do not get it.
     fn take_reader(&self, offset: u64) -> Reader {
         let mut readers = self.readers();
         let fits =
@@ -130,7 +130,7 @@ impl Source {
         readers.push(reader);
     }
 
-    /// Asks for what comes behind the last piece, up to `to`.
+    /// Requests the bytes after the last piece, up to `to`.
     fn extend(&self, reader: &mut Reader, from: u64, to: u64, is_needed: bool) {
         let piece = self.object.context().options.piece.max(1);
         let mut start = reader.pieces.last().map_or(from, |last| last.range.end);
@@ -162,7 +162,7 @@ impl Source {
         let options = &self.object.context().options;
         let most_at_once = options.ahead.max(options.piece);
         while offset < end {
-            // A large read is not in memory twice: what is needed of it is asked for a few pieces at a time.
+            // A large read is not in memory twice: its pieces are requested a few at a time.
             let needed = end.min(offset.saturating_add(most_at_once));
             self.extend(reader, offset, needed, true);
             if goes_on {
@@ -201,7 +201,7 @@ impl Source {
     }
 }
 
-/// Waits for what another thread makes, and looks now and then whether the caller wants to give up.
+/// Waits for the result of another thread, and sometimes checks whether the caller wants to give up.
 pub(crate) fn wait<T>(
     answered: &Receiver<Result<T, RemoteError>>,
     stopped: Option<fn() -> bool>,
@@ -216,7 +216,7 @@ pub(crate) fn wait<T>(
     }
 }
 
-/// How long a stop may go unnoticed.
+/// The longest time until a stop is noticed.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 impl ReadAt for Source {
@@ -229,7 +229,7 @@ impl ReadAt for Source {
             return Ok(());
         }
         let mut reader = self.take_reader(offset);
-        // A reader that failed is not read ahead of any more.
+        // Data is no longer read ahead for a reader that failed.
         self.read_through(&mut reader, buf, offset)?;
         self.put_reader(reader);
         Ok(())

@@ -1,4 +1,4 @@
-//! The stores that objects are in.
+//! The stores that have the objects.
 
 use std::collections::HashMap;
 use std::env;
@@ -22,25 +22,25 @@ use crate::profile::{self, Profile};
 
 pub(crate) type Store = Arc<dyn ObjectStore>;
 
-/// The connections to stores. Those of a bucket share what was learned about its credentials.
+/// The connections to stores. Stores of the same bucket share what they learned about its credentials.
 pub(crate) struct Stores {
     client: reqwest::Client,
     options: Arc<Options>,
     buckets: Mutex<HashMap<(Kind, Bucket), Store>>,
 }
 
-/// An object in its store, not looked at yet.
+/// An object in its store, not requested yet.
 #[derive(Clone)]
 pub(crate) struct Placed {
     pub(crate) store: Store,
     pub(crate) path: Path,
-    /// The way to an address without the store, for servers without ranges.
+    /// Access to an address without the store, for servers without ranges.
     pub(crate) gate: Option<Gate>,
 }
 
 impl Stores {
     pub(crate) fn new(options: Arc<Options>) -> Result<Self, RemoteError> {
-        // Another part of the program may have chosen already, and then that holds.
+        // Another part of the program may have chosen already. Its choice counts.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = client(&options, options.read_timeout)?;
         Ok(Stores { client, options, buckets: Mutex::default() })
@@ -69,7 +69,7 @@ impl Stores {
                 if let Some(value) = authorization {
                     headers.insert(AUTHORIZATION, value.clone());
                 }
-                // What the caller says goes before what the address says.
+                // The caller's setting overrides that of the address.
                 headers.extend(self.options.headers.clone());
                 let host = url.host_str().unwrap_or_default();
                 if is_metadata(host) {
@@ -103,7 +103,7 @@ impl Stores {
         Ok(store)
     }
 
-    /// A store for one object that is written. A header is added when its upload is completed.
+    /// A store for writing one object. A header is added when its upload is completed.
     pub(crate) fn for_writing(
         &self,
         kind: Kind,
@@ -111,7 +111,7 @@ impl Stores {
         location: &Location,
         condition: Option<(HeaderName, HeaderValue)>,
     ) -> Result<Store, RemoteError> {
-        // A server says nothing while it receives, so its silence is no sign of a failure.
+        // A server sends nothing while it receives, so its silence does not mean a failure.
         let client = client(&self.options, self.options.read_timeout.saturating_mul(SLOWER))?;
         let gate = Gate::new(client, self.options.allow_http, None).with_condition(condition);
         self.make(kind, bucket, location, gate)
@@ -150,7 +150,7 @@ impl Stores {
             builder = builder.with_access_key_id(key_id).with_secret_access_key(key);
             builder = token.into_iter().fold(builder, AmazonS3Builder::with_token);
         }
-        // Options come before the environment, and that before the profile.
+        // Options override the environment, which overrides the profile.
         let is_unset = |key| builder.get_config_value(&key).is_none();
         let endpoint = endpoint.filter(|_| is_unset(AmazonS3ConfigKey::Endpoint));
         let region = region.filter(|_| is_unset(AmazonS3ConfigKey::Region));
@@ -241,11 +241,11 @@ impl Stores {
 enum Unmade {
     /// The profile that the environment means cannot be used.
     Profile(String),
-    /// There are no credentials but those of the machine's service, which may not be asked.
+    /// Only the machine's service could give credentials, and it may not be asked.
     Credentials,
-    /// A setting with which no request could be made.
+    /// A setting that would prevent all requests.
     Setting(String),
-    /// What the crate of the stores says.
+    /// The message of the crate of the stores.
     Store(object_store::Error),
 }
 
@@ -258,7 +258,7 @@ impl From<object_store::Error> for Unmade {
 /// No store has longer keys: Azure's have 1024 characters, and others as many bytes.
 const LONGEST_KEY: usize = 4096;
 
-/// What goes into requests as it is, and where it is set.
+/// Values that go into requests unchanged, and where they are set.
 const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 4] = [
     (AmazonS3ConfigKey::Region, "--region or AWS_REGION"),
     (AmazonS3ConfigKey::AccessKeyId, "AWS_ACCESS_KEY_ID"),
@@ -288,13 +288,13 @@ fn client(options: &Options, read_timeout: Duration) -> Result<reqwest::Client, 
 
 const WRONG_ENVIRONMENT: &str = "its settings in the environment are wrong";
 
-/// What is wrong with the settings of a store, without the values of any of them.
+/// The problem with the settings of a store, without their values.
 fn setting(error: &object_store::Error) -> String {
     let text = innermost(error);
     if text.len() < 200 && !text.contains("://") { text } else { WRONG_ENVIRONMENT.to_owned() }
 }
 
-/// The words of the first cause of an error.
+/// The text of the first cause of an error.
 pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

@@ -13,7 +13,7 @@ use crate::gate::Gate;
 use crate::object::Context;
 use crate::source::wait;
 
-/// How many pieces wait to be read. The server sends no more until one was taken.
+/// Maximum number of pieces that wait to be read. The server sends no more until one is taken.
 const WAITING: usize = 8;
 
 /// The bytes of a file in order.
@@ -28,7 +28,7 @@ pub(crate) struct Whole {
 impl Whole {
     pub(crate) fn begin(gate: Gate, context: Context, runtime: &Handle) -> Self {
         let (to, pieces) = sync_channel(WAITING.saturating_add(1));
-        // Permissions to send. So the task never waits for a thread.
+        // Permissions to send, so that the task never waits for a thread.
         let (ask, mut asked) = mpsc::channel(WAITING);
         let whole = Whole { piece: Bytes::new(), ask, pieces, context: context.clone(), ended: false };
         runtime.spawn(async move {

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What reading a file has cost so far. Clones count the same.
+/// The cost of reading a file so far. Clones share the counts.
 ///
-/// All requests count, also those that failed and were repeated, and those that a redirect needed. Bytes are those of bodies.
+/// All requests count, including those that failed and were repeated, and those that a redirect needed. Bytes are those
+/// of bodies.
 #[derive(Clone, Debug, Default)]
 pub struct Usage {
     counts: Arc<Counts>,
@@ -18,17 +19,17 @@ struct Counts {
 }
 
 impl Usage {
-    /// How many requests were sent.
+    /// The number of requests sent.
     pub fn requests(&self) -> u64 {
         self.counts.requests.load(Ordering::Relaxed)
     }
 
-    /// How many bytes were received.
+    /// The number of bytes received.
     pub fn bytes(&self) -> u64 {
         self.counts.bytes.load(Ordering::Relaxed)
     }
 
-    /// Begins to count something that counts here too.
+    /// Begins a count that is added to this one too.
     pub(crate) fn part(&self) -> Usage {
         Usage { counts: Arc::default(), total: Some(Arc::clone(&self.counts)) }
     }

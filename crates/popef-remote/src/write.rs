@@ -1,4 +1,4 @@
-//! Writes objects: all of one, or nothing.
+//! Writes objects: completely or not at all.
 
 use std::fs;
 use std::io::{self, Read};
@@ -23,15 +23,15 @@ use crate::store::Placed;
 /// Which object a new one may replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replace {
-    /// None.
+    /// Does not replace an object.
     Nothing,
-    /// Whatever is there.
+    /// Replaces any object.
     Anything,
-    /// That which was opened at the same location, as it was then.
+    /// Replaces only the version that was opened at the same location.
     Opened,
 }
 
-/// The same, with what a store must know for it.
+/// The same choice, with the data that a store needs for it.
 #[derive(Clone)]
 enum Condition {
     None,
@@ -43,15 +43,15 @@ enum Condition {
 const PIECE: u64 = 8 << 20;
 /// No store takes more parts than this.
 const MOST_PARTS: u64 = 9_000;
-/// How many parts are under way at once.
+/// Maximum number of parts that are sent at the same time.
 const AT_ONCE: usize = 4;
-/// How long taking back an upload may take.
+/// How long the removal of an upload may take.
 const ABORT: Duration = Duration::from_secs(20);
-/// How long a caller who wants to stop waits for the store to complete an upload, or to take it back.
+/// How long a caller who wants to stop waits for the store to complete or remove an upload.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Remote {
-    /// Fails if [`write`](Self::write) would because of what is there. Asks for the first byte of the object.
+    /// Fails if [`write`](Self::write) would because of the existing object. Requests the first byte of the object.
     pub fn check_write(&self, location: &Location, replace: &Replace) -> Result<(), RemoteError> {
         let context = self.context(location);
         self.condition(location, replace, &context)?;
@@ -72,11 +72,11 @@ impl Remote {
         }
     }
 
-    /// Writes an object with the bytes of a file, from its start. It appears when all of it has arrived. After a failure, nothing
-    /// has changed, and no part of it is left.
+    /// Writes an object with the bytes of a file, from its start. It appears when all of it has arrived. After a
+    /// failure, nothing has changed, and no part of it is left.
     ///
-    /// What may be replaced is decided by the store in the moment in which the object appears. Azure cannot do that for objects
-    /// of more than 8 MiB: there it is only looked at just before, and [`Replace::Opened`] is refused.
+    /// The store decides what may be replaced at the moment when the object appears. Azure cannot do that for objects
+    /// of more than 8 MiB: there the object is only checked just before, and [`Replace::Opened`] is refused.
     pub fn write(&self, location: &Location, file: fs::File, replace: &Replace) -> Result<(), RemoteError> {
         let context = self.context(location);
         let failed = |error: io::Error| context.error(Code::Local, error.to_string());
@@ -120,7 +120,7 @@ impl Remote {
             });
             let _ = answer.send(done);
         });
-        // The task looks itself whether to stop, because it has to take back what it began.
+        // The task itself checks whether to stop, because it has to remove what it began.
         answered.recv().unwrap_or_else(|_| Err(context.error(Code::Stopped, "")))
     }
 
@@ -151,8 +151,8 @@ impl Condition {
         }
     }
 
-    /// The header with which a store completes an upload only if the condition holds. Stores do not want it to be signed, but
-    /// Azure does.
+    /// The header with which a store completes an upload only if the condition holds. It is added after signing. Azure
+    /// needs it signed, so there it is missing.
     fn header(&self, kind: Kind) -> Option<(HeaderName, HeaderValue)> {
         let generation = HeaderName::from_static("x-goog-if-generation-match");
         match (self, kind) {
@@ -169,7 +169,7 @@ enum Failure {
     Local(io::Error),
     Store(object_store::Error),
     Remote(RemoteError),
-    /// What is there now may not be replaced.
+    /// The existing object may not be replaced.
     Changed,
     Stopped,
 }
@@ -187,7 +187,7 @@ struct Upload<'u> {
     condition: Condition,
     file: fs::File,
     len: u64,
-    /// Whether parts of it may be left at the store after a failure.
+    /// Whether the store may still have parts of it after a failure.
     are_left: &'u AtomicBool,
 }
 
@@ -196,7 +196,7 @@ impl Upload<'_> {
         let bytes = read(&mut self.file, self.len)?;
         let options = PutOptions { mode: self.condition.mode(), ..PutOptions::default() };
         let put = self.store.put_opts(&self.placed.path, bytes.into(), options);
-        // One request either arrives whole or has no effect, so there is nothing to take back.
+        // One request either arrives whole or has no effect, so nothing has to be removed.
         unless_stopped(self.context.options.stopped, Duration::ZERO, async { Ok(put.await.map(drop)?) }).await
     }
 
@@ -212,7 +212,7 @@ impl Upload<'_> {
             failed => failed,
         };
         if done.is_err() {
-            // The reason of the failure is worth more than what becomes of this, and its trace too.
+            // The reason of the failure matters more than the result of this removal, and so does its trace.
             let longest = if stopped.is_some_and(|stopped| stopped()) { GRACE } else { ABORT };
             let trace = Trace::new(self.context.usage.clone());
             let taken_back = TRACE.scope(trace, timeout(longest, upload.abort())).await;
@@ -221,7 +221,8 @@ impl Upload<'_> {
         done
     }
 
-    /// Looks at what would be replaced. Not all stores that talk like Amazon's look at conditions when an upload is completed.
+    /// Checks the object that would be replaced. Some stores with Amazon's interface ignore conditions when an upload
+    /// is completed.
     async fn look_again(&self) -> Result<(), Failure> {
         if let Condition::None = self.condition {
             return Ok(());
@@ -258,7 +259,7 @@ fn read(file: &mut fs::File, len: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Does the work, unless the caller wants to stop, and `grace` is over since then.
+/// Does the work until the caller wants to stop and `grace` is over since then.
 async fn unless_stopped<T>(
     stopped: Option<fn() -> bool>,
     grace: Duration,
@@ -277,10 +278,10 @@ async fn unless_stopped<T>(
     }
 }
 
-/// How the words begin that say that parts of an upload may be left at the store.
+/// The beginning of the text that warns about leftover parts of an upload at the store.
 pub const PARTS_LEFT: &str = "parts of the upload may be left at the store";
 
-/// What is said if an upload could not be taken back.
+/// The message for an upload that could not be removed.
 fn parts_left(kind: Kind, bucket: &str) -> String {
     let what = match kind {
         Kind::S3 => format!(

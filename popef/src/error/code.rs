@@ -9,7 +9,7 @@ use crate::names::by_name;
 /// from that of its kind.
 macro_rules! codes {
     ($( $code:ident = $name:literal, $kind:ident $(as $io:ident)?, $meaning:literal, $advice:literal; )+) => {
-        /// A stable code that tells programs which error this is. The text of an [`Error`](crate::Error) may change
+        /// A stable code that identifies an error to programs. The text of an [`Error`](crate::Error) may change
         /// between versions; its code does not.
         ///
         /// A code is shown, parsed and serialised by its name, such as `blob-cut`. A name never changes, and is never

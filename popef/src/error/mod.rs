@@ -158,8 +158,8 @@ impl Error {
         self.0.location.offset
     }
 
-    /// The bytes of the blob in the file, if its info cannot be read although its header can. The next blob begins where they end,
-    /// and [`File::past_damage`](crate::File::past_damage) goes on with it.
+    /// The blob's byte range in the file, if its header can be read but its info cannot. The next blob begins at the
+    /// end of the range, where [`File::past_damage`](crate::File::past_damage) continues.
     ///
     /// ```
     /// let mut bytes = std::fs::read("examples/data/executable.popef")?;
@@ -193,8 +193,8 @@ impl Error {
         format!("{}{}", self.0.problem, self.ending())
     }
 
-    /// What the text says about what to do, for some damage. It may depend on whether there are blobs before this one. Rules of
-    /// checks have advice of their own.
+    /// The advice that ends the text, for some kinds of damage. It may depend on whether there are blobs before this
+    /// one. Rules of checks have advice of their own.
     fn ending(&self) -> &'static str {
         match (self.code(), self.blob()) {
             (ErrorCode::HeaderCut | ErrorCode::BlobCut, Some(1..)) => {

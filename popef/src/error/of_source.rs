@@ -43,8 +43,8 @@ pub struct SourceError {
 }
 
 impl SourceError {
-    /// Puts the nearest of the library's codes, the source's own stable name for what happened, and what to do about it beside an
-    /// error.
+    /// Adds three things to an error: the nearest of the library's codes, the source's own stable name for what
+    /// happened, and advice.
     pub fn new(
         code: ErrorCode,
         name: &'static str,
@@ -99,7 +99,7 @@ pub(super) fn code_of(error: &io::Error) -> ErrorCode {
 }
 
 impl Error {
-    /// The name of the code; or, if the error is of a source of bytes that has [codes of its own](SourceError), that code.
+    /// The name of the code. If the error comes from a source of bytes with [codes of its own](SourceError), its code.
     ///
     /// ```
     /// let error = popef::File::open("no-such-file.popef").unwrap_err();

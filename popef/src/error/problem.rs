@@ -10,7 +10,7 @@ use super::{Cause, Error};
 #[derive(Clone)]
 pub struct Problem(Arc<dyn Facts>);
 
-/// What is known of a problem besides its text.
+/// What is known about a problem besides its text.
 pub trait Facts: fmt::Display + fmt::Debug + Send + Sync {
     /// The code, which follows from the problem.
     fn code(&self) -> ErrorCode;
@@ -21,7 +21,7 @@ pub trait Facts: fmt::Display + fmt::Debug + Send + Sync {
     /// How much was found, if that is a number.
     fn found(&self) -> Option<u64>;
 
-    /// The error that is behind it.
+    /// The underlying error.
     fn source(&self) -> Option<Cause<'_>>;
 }
 

@@ -52,7 +52,7 @@ impl Problem {
     }
 }
 
-/// The problem that there is no memory for so many bytes.
+/// The problem that there is not enough memory for this many bytes.
 pub fn out_of_memory(needed: u64) -> Problem {
     SystemProblem::OutOfMemory { needed }.into()
 }

@@ -5,7 +5,7 @@ use crate::read::{DataBlob, FeedBlob};
 use crate::types::tensor_info::element_count;
 use crate::types::{Anchor, Metadata};
 
-/// How many calls of a model the data of a feed is enough for.
+/// The number of calls of a model that a feed's data is enough for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FeedRuns {

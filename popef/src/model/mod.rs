@@ -146,8 +146,8 @@ impl Model {
 
     /// Iterates over the inputs for which no file has data. The caller must provide them to run the model.
     ///
-    /// If a file is damaged, nobody knows what it lacks: then this gives no inputs, and [`anchors`](Self::anchors) says
-    /// which sources are [unknown](Source::Unknown).
+    /// If a file is damaged, its missing part is unknown. Then this gives no inputs, and [`anchors`](Self::anchors)
+    /// says which sources are [unknown](Source::Unknown).
     ///
     /// ```
     /// # use popef::{File, Model};

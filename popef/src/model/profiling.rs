@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::types::{EngineOption, Metadata};
 
-/// Options that public programs use, and what each does. A name that ends with `*` stands for all that begin like it, and comes
-/// after those that it stands for.
+/// Options that public programs use, and what each does. A name that ends with `*` matches all names with that prefix.
+/// It comes after the names that it would also match.
 const OPTIONS: &[(&str, &str)] = &[
     ("autoReport.all", "Poplar writes all its reports when the model is compiled and run"),
     ("autoReport.directory", "where Poplar writes its reports"),
@@ -38,8 +38,8 @@ const OPTIONS: &[(&str, &str)] = &[
 ];
 
 impl EngineOption {
-    /// Returns in a few words what the option does if it has to do with profiling. Graphcore publishes no list of these options, so the
-    /// words follow public programs that set them.
+    /// Returns a few words about what the option does if it concerns profiling. Graphcore publishes no list of these
+    /// options, so the words follow public programs that set them.
     ///
     /// ```
     /// let option = popef::types::EngineOption { name: "debug.instrument".into(), value: "true".into() };
@@ -56,8 +56,8 @@ impl EngineOption {
 }
 
 impl Metadata {
-    /// Returns the engine options by which the program measures itself, in their order. That takes memory and cycles, so a model is not
-    /// normally shipped with them.
+    /// Returns the engine options that make the program measure itself, in their order. Measuring takes memory and
+    /// cycles, so models are normally shipped without these options.
     pub fn instrumentation(&self) -> Vec<&EngineOption> {
         // A later option overrides an earlier one.
         let mut last: BTreeMap<&str, (usize, &EngineOption)> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use super::problem::ReadProblem;
 use crate::error::Problem;
 
-/// Byte strings in chunks. Each is contiguous, and none is ever moved.
+/// Byte strings in chunks. Each is contiguous and never moves.
 #[derive(Default)]
 pub(super) struct Arena {
     chunks: Vec<Vec<u8>>,

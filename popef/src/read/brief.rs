@@ -7,7 +7,7 @@ use crate::wire::{Head, InfoFields, Span};
 
 /// The numbers of a head whose texts are short, as nearly all are. The texts are in an [`Arena`].
 ///
-/// The messages themselves are three times as long. They are in the file, and hardly ever needed again.
+/// The messages themselves are three times as long. They stay in the file and are hardly ever needed again.
 #[derive(Clone, Copy)]
 pub(super) struct Brief {
     kind: Kind,

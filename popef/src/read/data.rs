@@ -28,7 +28,7 @@ enum Origin<'a> {
         offset: u64,
         len: u64,
     },
-    /// Data of a stream that was skipped, or of a file of which only the headers were read.
+    /// Data of a stream that was skipped, or of a file whose headers only were read.
     Gone {
         blob: usize,
         offset: u64,

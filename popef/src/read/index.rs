@@ -24,21 +24,21 @@ pub(super) struct Index {
     messages: Messages,
     /// Where the last blob ends.
     end: u64,
-    /// The blobs behind which bytes were left out, and where they end. They are sorted.
+    /// The blobs after which bytes were left out, and where those bytes end. They are sorted.
     gaps: Vec<(usize, u64)>,
     by_type: [Vec<u32>; BlobType::ALL.len()],
-    /// Built when the first name is looked up, because many programs look up none. `None` if there was no memory for
-    /// it.
+    /// Built when the first name is looked up, because many programs never look up a name. `None` if there was not
+    /// enough memory.
     names: OnceLock<Option<Names>>,
 }
 
-/// Where the messages of heads are that have no short form.
+/// Where the messages of heads without a short form are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Messages {
     /// In the bytes of the file, which are in memory.
     InMemory,
-    /// In a source that is [near](super::source::ReadAt::is_near). Long ones of Metadata are read again, which takes less time
-    /// than to make a value of them.
+    /// In a source that is [near](super::source::ReadAt::is_near). Long Metadata messages are read again, which takes
+    /// less time than to make a value of them.
     Near,
     /// Nowhere else, or far away.
     #[default]
@@ -46,7 +46,7 @@ pub(super) enum Messages {
 }
 
 impl Messages {
-    /// Of a file that is read from a source.
+    /// Returns where the messages of a file with this source are.
     pub(super) fn of(source: &Backing) -> Self {
         if source.is_near() { Messages::Near } else { Messages::Kept }
     }
@@ -76,7 +76,7 @@ enum Form {
     Brief(Brief),
     /// The number of a head that has no short form.
     Long(u32),
-    /// The number of a head of which only the texts are kept.
+    /// The number of a head that has only its texts kept.
     TextsOf(u32),
 }
 
@@ -105,8 +105,8 @@ impl Index {
         Index { end: offset, messages, ..Index::default() }
     }
 
-    /// Keeps what is needed of a head for [`push`](Self::push). None if that is its messages, header and info, which then must
-    /// be [given](Self::keep_long) to the index.
+    /// Keeps what [`push`](Self::push) needs of a head. `None` if that is its messages, header and info: the caller
+    /// must then [give](Self::keep_long) them to the index.
     pub(super) fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<Option<KeptHead>, Problem> {
         if let Some((brief, texts)) = Brief::keep(head, messages, &mut self.texts)? {
             return Ok(Some(KeptHead { form: Form::Brief(brief), texts }));
@@ -188,7 +188,7 @@ impl Index {
         self.long.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Where a blob ends behind which bytes were left out.
+    /// Where the bytes that were left out after a blob end.
     fn gap_behind(&self, index: usize) -> Option<u64> {
         let gap = self.gaps.binary_search_by_key(&index, |(before, _)| *before).ok()?;
         self.gaps.get(gap).map(|(_, end)| *end)

@@ -10,8 +10,8 @@ use super::source::{Backing, ReadAhead, ReadAt, Window};
 use crate::error::{Error, Problem};
 
 /// Opens a file without doing any I/O: it says which range of the file it needs, and the caller gives it the bytes. So
-/// programs with their own I/O, such as asynchronous ones, can list a file. It asks for headers, with what lies around them as
-/// far as [`OpenOptions::read_ahead`] says.
+/// programs with their own I/O, such as asynchronous ones, can list a file. It asks for headers and the bytes around
+/// them, as [`OpenOptions::read_ahead`] says.
 ///
 /// [`File::open`] uses it too, so the results are the same.
 ///

@@ -38,7 +38,8 @@ impl Listing {
         }
     }
 
-    /// Walks on like [`walk_on`](Self::walk_on), and leaves out damaged blobs whose ends are known. `skipped` is told of each.
+    /// Continues as [`walk_on`](Self::walk_on) does, and leaves out damaged blobs whose ends are known. Calls `skipped`
+    /// with the error of each.
     pub(super) fn walk_past(&mut self, from: &mut impl Fetch, limits: &Limits, skipped: &mut dyn FnMut(Error)) {
         loop {
             self.walk_on(from, limits);
@@ -49,7 +50,7 @@ impl Listing {
         }
     }
 
-    /// Goes on behind a damaged blob.
+    /// Continues after a damaged blob.
     fn skip(&mut self, damage: Error, skipped: &mut dyn FnMut(Error)) {
         match (damage.blob_range(), self.index.leave_gap()) {
             (Some(range), Ok(())) => {
@@ -102,7 +103,7 @@ impl Keep for KeepIn<'_> {
     }
 }
 
-/// Whether the blobs behind a damaged one can be found. A blob that only exceeds a limit may be whole.
+/// Whether the blobs after a damaged one can be found. A blob that only exceeds a limit may be whole.
 fn is_skipped(damage: &Error) -> bool {
     damage.blob_range().is_some() && damage.kind() == ErrorKind::Damaged
 }

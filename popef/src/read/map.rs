@@ -20,10 +20,10 @@ impl File {
     ///
     /// # Safety
     ///
-    /// Until the `File`, its clones and everything borrowed from them are dropped, nobody, in this or any other
-    /// process, may write to the file or shorten it. A write changes bytes that the compiler assumes to be constant,
-    /// which is undefined behaviour. After the file was shortened, the next access raises SIGBUS, which ends the
-    /// process. Replacing the file by renaming another file over it is harmless.
+    /// Until the `File`, its clones and everything borrowed from them are dropped, no process, including this one, may
+    /// write to the file or shorten it. A write changes bytes that the compiler assumes to be constant, which is
+    /// undefined behaviour. After the file was shortened, the next access raises SIGBUS, which ends the process.
+    /// Replacing the file by renaming another file over it is harmless.
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<File, Error> {
         // SAFETY: the contract is the same, and passed on to the caller.
         unsafe { OpenOptions::new().map(path) }
@@ -38,7 +38,7 @@ impl OpenOptions {
     /// See [`File::map`].
     pub unsafe fn map(&self, path: impl AsRef<Path>) -> Result<File, Error> {
         let file = LocalFile::open(path)?;
-        // SAFETY: the caller promises that nobody changes the file while the mapping lives.
+        // SAFETY: the caller promises that the file does not change while the mapping lives.
         let map = unsafe { Mmap::map(file.handle()) };
         let map = map.map_err(|e| Error::io(file.name(), "map the file", e))?;
         // Headers can be far apart, and without this advice the kernel reads megabytes of data around each.

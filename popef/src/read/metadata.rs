@@ -53,7 +53,7 @@ impl<'a> MetadataBlob<'a> {
         wire::read_metadata(&info, self.blob.limits()).map_err(|problem| self.error(problem))
     }
 
-    /// Returns whether this is the metadata of a value. Unlike [`read`](Self::read), it makes no value of all of it.
+    /// Returns whether this is the metadata of a value. Unlike [`read`](Self::read), it does not build the whole value.
     ///
     /// Fails as `read` does.
     pub fn is(&self, value: &Metadata) -> Result<bool, Error> {

@@ -45,7 +45,7 @@ impl Key {
     /// Opaque blobs by executable.
     pub const OPAQUE_OF: Key = Key::Executable(BlobType::Opaque);
 
-    /// Those of names.
+    /// The keys that look up by name.
     pub const OF_NAMES: [Key; 4] = [Key::EXECUTABLE, Key::TENSOR, Key::FEED, Key::OPAQUE];
     /// All.
     pub const ALL: [Key; 6] = [Key::EXECUTABLE, Key::TENSOR, Key::FEED, Key::OPAQUE, Key::METADATA_OF, Key::OPAQUE_OF];

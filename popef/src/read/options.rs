@@ -45,7 +45,7 @@ impl OpenOptions {
     }
 
     /// Sets whether a damaged file opens, with the blobs before the damage. [`File::damage`] then has the error, and
-    /// [`File::past_damage`] may find whole blobs behind it.
+    /// [`File::past_damage`] may find whole blobs after it.
     pub fn damaged(&mut self, accept: bool) -> &mut Self {
         self.damaged = accept;
         self
@@ -76,7 +76,7 @@ impl OpenOptions {
     /// Without this, such a file fails to open with the code [`PickleFirst`](crate::error::ErrorCode::PickleFirst). Streams and
     /// an [`Indexer`](crate::read::Indexer) ignore it, because they do not have the pickle: use [`start`](Self::start).
     ///
-    /// The pickle's opcodes are read to find its end, and nothing of it is run. [`File::prefix`] has the pickle.
+    /// The pickle's opcodes are read to find its end, and never run. [`File::prefix`] has the pickle.
     ///
     /// ```
     /// use popef::error::ErrorCode;
@@ -154,7 +154,7 @@ impl OpenOptions {
         let mut first = [0; 2];
         let begins_as_pickle = self.after_pickle && is_marked(data.read_up_to(0, &mut first)?);
         let end = if begins_as_pickle { end_in(data)? } else { None };
-        // A pickle and nothing else is no PopEF file.
+        // A pickle without anything after it is not a PopEF file.
         let end = end.filter(|&end| end < data.len());
         Ok(OpenOptions { start: end.unwrap_or(self.start), ..*self })
     }

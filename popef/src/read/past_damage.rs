@@ -1,4 +1,4 @@
-//! Listing a damaged file again, with the whole blobs behind damaged ones.
+//! Listing a damaged file again, with the whole blobs after damaged ones.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::error::Error;
 use crate::limits::Limits;
 
 impl File {
-    /// Returns the same file with the whole blobs behind damaged ones too.
+    /// Returns the same file with the whole blobs after damaged ones too.
     ///
-    /// If the info of a blob is damaged and its header is not, the header says where the next blob begins. The blob is left out,
-    /// and `skipped` is told its error, whose [`blob_range`](Error::blob_range) has the bytes that were left out. Blobs are not
-    /// searched for anywhere else, because data can look like them: where no blob begins, the list ends, and
-    /// [`damage`](Self::damage) says why.
+    /// If a blob's info is damaged but its header is not, the header says where the next blob begins. The blob is left
+    /// out, and `skipped` is called with its error, whose [`blob_range`](Error::blob_range) has the bytes that were
+    /// left out. Blobs are not searched for anywhere else, because data can look like them: where no blob begins, the
+    /// list ends, and [`damage`](Self::damage) says why.
     ///
     /// Blobs that are left out have no number in the new file, and count in the numbers that errors have. Headers and infos are read
     /// again. Fails if they cannot be, as those of a [stream](Self::from_stream).

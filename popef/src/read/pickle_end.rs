@@ -1,4 +1,4 @@
-//! Where the Python pickles end that a `.poptorch` file of SDK 2.5 or older begins with.
+//! Finds the end of the Python pickles at the start of `.poptorch` files of SDK 2.5 or older.
 //!
 //! Only lengths are read here. The crate `popef-payload` follows what pickles do.
 
@@ -23,7 +23,8 @@ pub fn end_of_pickles(bytes: &[u8]) -> Option<u64> {
     end_in(&Data::in_memory(bytes)).unwrap_or_default()
 }
 
-/// Returns whether bytes begin like a pickle of protocol 2 or newer. No PopEF file does: it would have too many segments.
+/// Returns whether bytes begin like a pickle of protocol 2 or newer. A PopEF file never does: it would have too many
+/// segments.
 pub(super) fn is_marked(bytes: &[u8]) -> bool {
     matches!(bytes, [0x80, 2..=5, ..])
 }
@@ -41,7 +42,8 @@ pub(super) fn end_in(data: &Data<'_>) -> Result<Option<u64>, Error> {
     Ok(end)
 }
 
-/// Skips the opcodes up to and including the one that stops. `None` if the bytes end before it, or one is no opcode.
+/// Skips the opcodes up to and including the one that stops. `None` if the bytes end before it, or if an opcode is
+/// unknown.
 fn skip_pickle(reader: &mut DataReader<'_>) -> Result<Option<()>, Error> {
     const STOP: u8 = b'.';
     loop {
@@ -93,7 +95,7 @@ fn skip_lines(reader: &mut DataReader<'_>, lines: u8) -> Result<Option<()>, Erro
     Ok(Some(()))
 }
 
-/// Skips bytes up to and including a line feed. `None` if there is none.
+/// Skips bytes up to and including a line feed. `None` if there is no line feed.
 fn skip_line(reader: &mut DataReader<'_>) -> Result<Option<()>, Error> {
     loop {
         let bytes = reader.peek(1)?;

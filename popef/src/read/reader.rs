@@ -24,7 +24,7 @@ impl<'a> Data<'a> {
 
 /// A reader of [`Data`] that can seek. An [`Error`] of this library is wrapped in the `io::Error`.
 ///
-/// The reader has its own buffer, so it needs none around it.
+/// The reader has its own buffer, so another one around it is not needed.
 #[derive(Clone)]
 pub struct DataReader<'a> {
     of: Of<'a>,

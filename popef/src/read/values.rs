@@ -56,7 +56,7 @@ impl ElementVisitor for Decoder {
 }
 
 impl<'a> Values<'a> {
-    /// How many elements are read at a time.
+    /// The number of elements read at a time.
     const BLOCK: u64 = 8 << 10;
 
     fn of(elements: Elements<'a>) -> Result<Self, Error> {

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::wire::Head;
 
 impl OpenOptions {
-    /// Calls `each` for the blobs of a file, in their order, and keeps none of them. So the memory does not grow with their
-    /// number. An opened [`File`](crate::File) takes about 60 bytes for each small blob.
+    /// Calls `each` for the blobs of a file, in their order, and keeps none of them. So the memory does not grow with
+    /// the number of blobs. An opened [`File`](crate::File) takes about 60 bytes for each small blob.
     ///
     /// The first error ends it, of `each` or of the file. Damage is an error after all blobs before it, also with
     /// [`damaged`](Self::damaged).

@@ -25,10 +25,10 @@ impl Place {
     }
 }
 
-/// How many bytes of a blob are fetched at first, which is enough for most headers and infos.
+/// The number of bytes of a blob that are fetched at first, which is enough for most headers and infos.
 const FIRST_LOOK: u64 = 256;
 
-/// Is told of each head. If the blob then turns out to be cut, the walk still fails.
+/// Receives each head. If the blob then turns out to be cut, the walk still fails.
 pub(super) trait Keep {
     /// Keeps what is needed of a head and its messages. Returns false if the messages are to be [given](Self::own) to it.
     fn keep(&mut self, head: &Head, messages: &[u8]) -> Result<bool, Problem>;
@@ -61,7 +61,7 @@ pub(super) enum Step {
     Blob(Place, Head),
     /// The end of the file.
     End,
-    /// The bytes have not arrived yet. The walk goes on when they have.
+    /// The bytes have not arrived yet. The walk continues when they have.
     Waiting,
 }
 
@@ -88,7 +88,7 @@ impl Walk {
         step
     }
 
-    /// Goes on behind a blob that cannot be read, which ends there.
+    /// Continues after a blob that cannot be read, at its end.
     pub(super) fn resume(&mut self, end: u64) {
         *self = Walk { next: Place { index: self.next.index.saturating_add(1), offset: end }, ended: false };
     }

@@ -20,7 +20,7 @@ impl Compression {
     /// The length of the longest magic number.
     pub(crate) const MARK: usize = 4;
 
-    /// How many leading skippable frames are skipped in the search for the format.
+    /// The maximum number of leading skippable frames that are skipped while looking for the format.
     pub(crate) const MOST_SKIPPED: usize = 8;
 
     /// The length of a skippable frame's header: a magic number and a length.

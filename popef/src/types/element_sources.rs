@@ -9,7 +9,7 @@ use crate::types::Metadata;
 /// the old element that it was made from: see [`BlobCopy::info`](crate::write::BlobCopy::info).
 ///
 /// Each list has, for each new element, the index of the old one, and `None` for an element that was added. Elements
-/// behind the end of the list were added too.
+/// after the end of the list were added too.
 ///
 /// ```
 /// use popef::types::{Anchor, ElementSources, Metadata};
@@ -22,13 +22,13 @@ use crate::types::Metadata;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElementSources {
-    /// Of [`Metadata::anchors`].
+    /// For the elements of [`Metadata::anchors`].
     pub anchors: Vec<Option<usize>>,
-    /// Of [`Metadata::engine_options`].
+    /// For the elements of [`Metadata::engine_options`].
     pub engine_options: Vec<Option<usize>>,
-    /// Of [`Metadata::device_options`].
+    /// For the elements of [`Metadata::device_options`].
     pub device_options: Vec<Option<usize>>,
-    /// Of [`Metadata::programs_map`].
+    /// For the elements of [`Metadata::programs_map`].
     pub programs_map: Vec<Option<usize>>,
 }
 

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 /// Escapes each character that could mislead a reader, as `\n`, `\u{1b}` or `\u{202e}`. A backslash becomes `\\`, so
 /// that the result is unambiguous.
 ///
-/// Runners of CI take some texts in a log for commands: `::` where a line begins, and `##[` and `##vso[` anywhere. So a colon of `::` at
-/// the beginning is escaped too, and a `#` behind another one.
+/// CI runners treat some text in a log as commands: `::` at the start of a line, and `##[` and `##vso[` anywhere. So
+/// the first colon of a leading `::` is escaped too, and so is a `#` that follows another one.
 ///
 /// ```
 /// use popef::types::escape;

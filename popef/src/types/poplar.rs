@@ -22,7 +22,7 @@ impl PoplarHeader {
     /// The length of the header in bytes: a mark and four sizes of 8 bytes each.
     pub const LEN: usize = 40;
 
-    /// Parses the header at the start of an executable's bytes. Returns `None` if there is none.
+    /// Parses the header at the start of an executable's bytes. Returns `None` if the bytes do not start with one.
     pub fn parse(executable: &[u8]) -> Option<PoplarHeader> {
         let (mark, sizes) = executable.get(..Self::LEN)?.split_at_checked(8)?;
         let format = match mark {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-/// A text in which addresses, such as `https://...`, have no user, password, query and fragment: these can be secrets, and a
-/// text that is shown also lands in logs. What is no address stays as it is.
+/// Removes user, password, query and fragment from each address in a text, such as `https://...`. These can be secrets,
+/// and text that is shown also ends up in logs. Text outside addresses stays as it is.
 ///
-/// An address ends at a space, a quote or an angle bracket. In doubt about where a password ends, nothing behind the scheme is kept.
+/// An address ends at a space, a quote or an angle bracket. If it is unclear where a password ends, nothing after the
+/// scheme is kept.
 ///
 /// ```
 /// use popef::types::redact;
@@ -18,7 +19,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     redacted(text, |c: char| c.is_whitespace() || "\"'`<>".contains(c))
 }
 
-/// The same for what was given as one word: an address in it goes on to the end, also over spaces and quotes.
+/// Does the same for text that was given as one word: an address in it extends to the end, across spaces and quotes.
 ///
 /// ```
 /// use popef::types::redact_word;
@@ -29,10 +30,10 @@ pub fn redact_word(word: &str) -> Cow<'_, str> {
     redacted(word, |_| false)
 }
 
-/// In addresses of these, `?` can also be a pattern, and `@` can come behind a container.
+/// In addresses with these schemes, `?` can also be a pattern, and `@` can follow a container.
 const BUCKETS: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
 const WITH_CONTAINER: [&str; 6] = ["az", "azure", "abfs", "abfss", "wasb", "wasbs"];
-/// Some programs read addresses of these without a slash.
+/// Some programs read addresses with these schemes without a slash.
 const WITHOUT_SLASHES: [&str; 10] = ["http", "https", "ftp", "ftps", "sftp", "s3", "s3a", "gs", "gcs", "hf"];
 
 fn redacted(text: &str, ends: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
@@ -50,10 +51,10 @@ fn redacted(text: &str, ends: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
 
 /// An address in a text.
 struct Found<'t> {
-    /// What comes before it, and its scheme with the slashes.
+    /// The text before the address, and the scheme with its slashes.
     before: &'t str,
     scheme: &'t str,
-    /// What comes behind the slashes.
+    /// The text after the slashes.
     body: &'t str,
 }
 
@@ -101,7 +102,7 @@ impl<'t> Found<'t> {
     }
 }
 
-/// Whether the text behind a `?` is a query: a name, and its value.
+/// Whether the text after a `?` is a query: a name and its value.
 fn has_value(behind: &str) -> bool {
     let name = behind.split('=').next().unwrap_or_default();
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.%~$".contains(&byte);
@@ -111,7 +112,7 @@ fn has_value(behind: &str) -> bool {
 fn of_address(scheme: &str, word: &str) -> String {
     let is_one = |of: &[&str]| of.iter().any(|known| known.eq_ignore_ascii_case(scheme));
     let is_bucket = is_one(&BUCKETS);
-    // What ends a sentence is no part of it.
+    // Punctuation that ends a sentence is not part of the address.
     let end = word.trim_end_matches([':', ',', ';', '.', ')', ']']).len();
     let (word, sentence) = word.split_at(end);
     let is_query = |at: &usize| {
@@ -134,7 +135,7 @@ fn of_address(scheme: &str, word: &str) -> String {
         _ => "...",
     };
     let tail = match tail.strip_prefix("?...") {
-        // This is a name already: the second one with another query.
+        // This is already a redacted name: the second one, with another query.
         Some(number) if number.strip_prefix('#').is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit())) => tail,
         _ if tail.starts_with('?') => "?...",
         _ => "",

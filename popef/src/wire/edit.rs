@@ -20,7 +20,7 @@ use crate::types::{
     BlobType, ElementSources, ExecutableInfo, FeedDataInfo, InfoRef, Metadata, OpaqueInfo, TensorDataInfo, Text,
 };
 
-/// How much memory is reserved before an edit, as a multiple of the message's length.
+/// The memory reserved before an edit, as a multiple of the message's length.
 const MOST_GROWTH: usize = 8;
 
 /// Changes the root of a message. The message is copied twice, because a field that is set again leaves a hole. The lists of
@@ -91,8 +91,8 @@ fn opaque_name(bytes: &[u8], name: text::Reader<'_>, limits: &Limits) -> Result<
     edited!(Message::Info, bytes, limits, opaque, |to| to.set_name(name))
 }
 
-/// Returns an info message with the fields of another info. The elements of Metadata's lists keep what is unknown of those
-/// that they were made from, by default of those of the same name.
+/// Returns an info message with the fields of another info. Each element of Metadata's lists keeps the unknown fields
+/// of the element that it was made from, by default the one of the same name.
 pub(super) fn info(
     bytes: &[u8],
     info: InfoRef<'_>,

@@ -50,7 +50,7 @@ struct NewList<'m, T: OwnedStruct> {
 }
 
 impl<T: OwnedStruct> NewList<'_, T> {
-    /// Gives `place` a list of zeros, and sets the elements of the list that it makes of it.
+    /// Makes a list of zeros, has `place` put it into the message, and sets its elements.
     fn make<'b, V>(
         &self,
         values: &[V],

@@ -16,7 +16,7 @@ pub(super) fn metadata(to: &mut Vec<u8>, metadata: &Metadata) -> Result<(), Prob
     Segment::begin(to, Words::of_metadata(metadata, &lists)?)?.metadata(metadata, &lists)
 }
 
-/// Whether a message is the one that [`metadata`] makes of its values. Keeps none of the values.
+/// Returns whether a message is the one that [`metadata`] makes of its values. Keeps no values.
 pub(crate) fn is_encoded(info: &[u8], limits: &Limits) -> Result<bool, Problem> {
     let words = with_refs(info, limits, |refs| Words::of_metadata(&refs.read_plain()?, &Lists::of_message(&refs)))?;
     match words.accepted(Message::Info) {
@@ -100,7 +100,8 @@ impl<'t> Segment<'t> {
         self.numbers(save, &flow.save);
     }
 
-    /// Appends a list of structs of so many words of data and of pointers. `fill` gets the place of each word of a struct.
+    /// Appends a list of structs with the given numbers of data words and pointers. `fill` gets the place of each word
+    /// of a struct.
     fn structs<T, const WORDS: usize>(
         &mut self,
         at: At,
@@ -141,7 +142,7 @@ impl<'t> Segment<'t> {
         }
     }
 
-    /// How many words lie between a pointer and what is appended next.
+    /// The number of words between a pointer and what is appended next.
     fn offset(&self, pointer: At) -> u64 {
         as_u64((self.to.len().saturating_sub(pointer) / WORD).saturating_sub(1))
     }

@@ -23,8 +23,8 @@ pub(crate) struct Head {
 impl Head {
     /// Reads the header and the info of the blob at the start of `bytes`.
     ///
-    /// `room` is the number of bytes from here to the end of the file, of which `bytes` may be only the first. It is
-    /// `u64::MAX` if that is unknown.
+    /// `room` is the number of bytes from here to the end of the file; `bytes` may be only the first of them. It is
+    /// `u64::MAX` if the number is unknown.
     pub(crate) fn parse(bytes: &[u8], room: u64, limits: &Limits) -> Result<Head, Stop> {
         let header = Header::parse(bytes, room, limits)?;
         let HeaderFields { size, blob_type, version } = header.fields;
@@ -43,7 +43,7 @@ impl Head {
         self.info.blob_type()
     }
 
-    /// The blob's own name. Metadata has none, only that of its executable.
+    /// The blob's own name. Metadata has only the name of its executable.
     pub(crate) fn name(&self) -> Option<Span> {
         self.info.name()
     }

@@ -63,12 +63,12 @@ pub struct Frame {
 /// The reason why a segment table could not be read.
 #[derive(Clone, Copy, Debug)]
 pub enum FrameFault {
-    /// The bytes end before the table does. It needs this many.
+    /// The bytes end before the table does.
     Cut {
         /// The length of the table.
         needed: u64,
     },
-    /// No reader accepts so many segments.
+    /// The message has more segments than readers accept.
     TooManySegments {
         /// Their number.
         found: u64,
@@ -108,8 +108,8 @@ impl Frame {
         if self.segments == 1 { bytes.get(to_index(self.table)..to_index(self.len)) } else { None }
     }
 
-    /// Whether the message has no content. No valid header is empty, but zeros look like an empty message. They are
-    /// found where a blob was not finished, as a writer that appends writes the blob's first bytes last.
+    /// Whether the message has no content. A valid header is never empty, but zeros look like an empty message. They
+    /// occur where a blob was not finished, as a writer that appends writes the blob's first bytes last.
     pub(super) fn is_empty(&self) -> bool {
         self.len == self.table
     }

@@ -1,5 +1,5 @@
 //! Reads the info message of Metadata. [`check`] keeps nothing, and [`read_metadata`] copies everything. Both find
-//! errors in the same place: where `Part::of` looks at a part.
+//! errors in the same place, in `Part::of`.
 
 use capnp::traits::OwnedStruct;
 use capnp::{primitive_list, struct_list};
@@ -14,9 +14,9 @@ use crate::len::{as_u64, len_of};
 use crate::limits::Limits;
 use crate::types::{Anchor, EngineOption, Metadata, ProgramFlow, ProgramInfo, TensorInfo, TensorType, Text};
 
-/// How many bytes the value of a message may take, as a multiple of the message's length. The smallest anchor that a
-/// Cap'n Proto writer makes takes 40 bytes in the message and 128 as a value. Only a forged message needs more: one
-/// with lists of elements without bytes, or with many pointers to one text.
+/// Maximum size in bytes of a message's value, as a multiple of the message's length. The smallest anchor that a Cap'n
+/// Proto writer makes takes 40 bytes in the message and 128 as a value. Only a forged message needs more: one with
+/// lists of elements without bytes, or with many pointers to one text.
 const VALUE_BYTES_PER_BYTE: u64 = 4;
 const VALUE_BYTES_FREE: u64 = 4096;
 

@@ -89,7 +89,7 @@ impl Stop {
         }
     }
 
-    /// Makes a fault one of the info in a blob of a known size, all of which must be there.
+    /// Marks a fault as one of the info, in a blob of a known size whose bytes must all be present.
     fn in_blob(self, len: u64) -> Self {
         match self.reaching(len) {
             Stop::Fault { problem, at, reach, .. } => Stop::Fault { problem, at, reach, size: Some(len) },

@@ -14,7 +14,8 @@ use crate::types::{BlobType, DataType};
 
 /// The nesting of the messages that are read here: root, TensorInfo, shape.
 const NESTING: u16 = 3;
-/// How often reading can visit a word: the words of the root, the TensorInfo, the shape and the name can be the same.
+/// Maximum number of times that reading can visit a word: the words of the root, the TensorInfo, the shape and the name
+/// can be the same.
 const VISITS: u32 = 4;
 
 /// Reads a header message. `bytes` are exactly the message.

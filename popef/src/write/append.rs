@@ -15,8 +15,8 @@ use crate::len::len_of;
 use crate::read::{File, ReadProblem, uninterrupted};
 use crate::types::Text;
 
-/// How many of the first appended bytes are written last. They are the start of a header, with its length: while they
-/// are zeros, no reader finds a blob here.
+/// The number of first bytes that are written last. They are the start of a header, with its length: while they are
+/// zeros, readers find no blob here.
 const FIRST: usize = 8;
 
 /// A file to which blobs are appended. [`Writer::append`] makes it.
@@ -48,9 +48,9 @@ impl Writer<Appended> {
     ///
     /// - They are advisory. A program that does not take the lock can still write to the file. The writer notices if
     ///   that changes the file's length, before each write and at the end. It does not notice a change in place.
-    /// - Everybody who may read the file can hold the lock for any time, for example with `flock -x FILE sleep 1d`. If
+    /// - Everyone who may read the file can hold the lock for any time, for example with `flock -x FILE sleep 1d`. If
     ///   you do not trust all readers, deny them access to the file or its folder. On Linux, `lslocks` and `fuser FILE`
-    ///   show who holds the lock.
+    ///   show which process holds the lock.
     ///
     /// On Windows, no other program can open the file for writing until the writer has ended.
     ///
@@ -145,7 +145,7 @@ impl Sink for Appended {
     }
 
     fn copy_at(&mut self, at: u64, from: &mut Take<fs::File>) -> io::Result<()> {
-        // Only data is copied in this way, which is after a header, so none of the first bytes are affected.
+        // Only data is copied in this way. It follows a header, so it never includes the first bytes.
         self.out.copy_at(at, from)
     }
 

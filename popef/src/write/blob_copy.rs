@@ -50,7 +50,7 @@ impl<'b> BlobCopy<'b> {
         BlobCopy { blob: *blob, name: None, version: None, info: None, sources: None }
     }
 
-    /// Changes the blob's name. Metadata and blobs of an unknown type have none, and copying them then fails.
+    /// Changes the blob's name. Metadata and blobs of an unknown type have no name, and copying them then fails.
     #[must_use]
     pub fn name<'n: 'b>(mut self, name: impl Into<Text<'n>>) -> Self {
         self.name = Some(name.into());

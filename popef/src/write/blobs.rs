@@ -246,8 +246,8 @@ impl<D: Destination> Writer<D> {
         Ok(places)
     }
 
-    /// Copies several blobs, as [`copy_all`](Self::copy_all) does, and returns the place of all of them together. So memory
-    /// does not grow with their number.
+    /// Copies several blobs, as [`copy_all`](Self::copy_all) does, and returns one place for all of them, so that
+    /// memory does not grow with their number.
     pub fn copy_together<'b, B: Into<BlobCopy<'b>>>(
         &mut self,
         blobs: impl IntoIterator<Item = B>,

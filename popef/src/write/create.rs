@@ -52,8 +52,9 @@ impl CreateOptions {
         self
     }
 
-    /// Sets whether a symbolic link at the path is followed, as it is by default. If not, a link is an error, wherever it leads and
-    /// whatever may be overwritten. This is for names that nobody has typed, in a folder that others may write to.
+    /// Sets whether a symbolic link at the path is followed, as it is by default. If not, any link is an error,
+    /// whatever it points to and whatever may be overwritten. Use this for generated names in a folder that others may
+    /// write to.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -70,9 +71,10 @@ impl CreateOptions {
         self
     }
 
-    /// Sets what a new file allows at most, as a mode of Unix: `0o600` for its owner alone. The default is `0o666`. As for any
-    /// new file, the system takes away what the process has forbidden (`umask`). A file that is replaced keeps its own
-    /// permissions. Nobody gets the right to execute the file, and its owner always that to read it. Other systems ignore the mode.
+    /// Sets the most permissions that a new file gets, as a Unix mode: `0o600` for its owner alone. The default is
+    /// `0o666`. As for any new file, the system removes those that the process's `umask` forbids. A file that is
+    /// replaced keeps its own permissions. The file is never executable, and its owner can always read it. Other
+    /// systems ignore the mode.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -96,8 +98,8 @@ impl CreateOptions {
     }
 
     /// Fails as [`create`](Self::create) would because of what is at the path: a file that must not be replaced or that
-    /// another program has locked, something that is no regular file, or no folder for it. Writes nothing, so it does not find out
-    /// whether the folder may be written to, and whether there is room.
+    /// another program has locked, something other than a regular file, or a missing folder. Writes nothing, so it does
+    /// not check whether the folder is writable or has room.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -142,8 +144,8 @@ impl CreateOptions {
     }
 }
 
-/// Whether a path can only be that of a folder, because of how it ends. What is behind the last name is not in
-/// [`Path::file_name`].
+/// Whether a path can only be a folder's, because of how it ends. [`Path::file_name`] does not include what follows the
+/// last name.
 fn is_of_folder(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     let bytes = bytes.strip_suffix(b".").unwrap_or(bytes);
@@ -156,9 +158,9 @@ impl Writer<NewFile> {
     /// unchanged, also for programs that have it open or mapped.
     ///
     /// A symbolic link is followed: the file that it names is replaced. The folder must exist. If the program is
-    /// killed, its temporary file `.NAME.popef-new` stays. The next `create` of the same user removes it. If something else has that
-    /// name, such as a folder, a link or a file of another user, the temporary file gets a name `.NAME.RANDOM.popef-new`, and what was in
-    /// its way stays.
+    /// killed, its temporary file `.NAME.popef-new` stays. The next `create` by the same user removes it. If something
+    /// else has that name, such as a folder, a link or a file of another user, it stays, and the temporary file is
+    /// named `.NAME.RANDOM.popef-new`.
     ///
     /// [`CreateOptions`] can forbid overwriting, and following links, and can make a new file private.
     ///
@@ -169,9 +171,9 @@ impl Writer<NewFile> {
     /// attributes named `user.*`. What the system does not allow is left out. The new file never allows more than the
     /// old one:
     ///
-    /// - Only the superuser can give files away. For anybody else, the writer becomes the owner.
-    /// - A writer who is not in the old file's group cannot keep the group. The new group and all others then get only
-    ///   what both the old group and all others had, or nothing if there is an access control list.
+    /// - Only the superuser can give files away. For other users, the writer becomes the owner.
+    /// - A writer outside the old file's group cannot keep the group. The new group and all others then get only what
+    ///   both the old group and all others had, or no access if there is an access control list.
     ///
     /// The system sets security labels and capabilities as for any new file. Access control lists are kept only on
     /// Linux.
@@ -323,8 +325,8 @@ fn lock_old(
     }
 }
 
-/// The path of the temporary file. Without more in its name, it is always the same, so that two writers of one file notice each other,
-/// and that the leftover of a killed program is found.
+/// The path of the temporary file. Without an extra part in its name, it is always the same, so that two writers of one
+/// file notice each other, and that the leftover of a killed program is found.
 fn beside(target: &Path, more: &str) -> Result<PathBuf, Problem> {
     let no_name = || failed("create a file here")(io::Error::new(io::ErrorKind::NotFound, "the path has no name"));
     let own = target.file_name().ok_or_else(no_name)?;
@@ -347,7 +349,7 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// What is written is read back, and a temporary file that was left is opened to lock it.
+/// The writer reads back what it wrote, and opens a leftover temporary file to lock it.
 const OWNER_READS: u32 = 0o400;
 
 /// The problem of a temporary file that cannot be created.
@@ -358,9 +360,9 @@ fn not_claimed(temporary: &Path, source: io::Error) -> Problem {
     }
 }
 
-/// Creates the temporary file and locks it. If something that no writer has left is in the way, another name is taken, which nobody
-/// can foresee: otherwise anybody who may write to the folder could keep all others from replacing a file. Writers of a file that
-/// exists notice each other by the lock of that file then.
+/// Creates the temporary file and locks it. If something other than a writer's leftover has that name, takes an
+/// unpredictable name instead: otherwise anyone who may write to the folder could stop all others from replacing a
+/// file. Writers of an existing file then notice each other by the lock on that file.
 fn claim(
     storage: &dyn Storage,
     target: &Path,
@@ -378,9 +380,9 @@ fn claim(
     Err(SystemProblem::FileBusy.into())
 }
 
-/// Creates the temporary file at a path and locks it. An existing file is removed if nobody has it locked. It is never written
-/// to, because it may be a hard link to another file. `None` if something is there that no writer has left, or that only somebody else
-/// may remove.
+/// Creates the temporary file at a path and locks it. Removes an existing file unless it is locked. Never writes to an
+/// existing file, because it may be a hard link to another one. `None` if the path holds something that no writer left,
+/// or that only another user may remove.
 fn claim_at(
     storage: &dyn Storage,
     temporary: &Path,
@@ -416,7 +418,7 @@ fn or_left(storage: &dyn Storage, temporary: &Path, problem: Problem) -> Problem
     }
 }
 
-/// Removes a file. It is no error if there is none.
+/// Removes a file. A missing file is not an error.
 fn remove(storage: &dyn Storage, path: &Path) -> io::Result<()> {
     match uninterrupted(|| storage.remove(path)) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
@@ -441,8 +443,8 @@ fn remove_leftover(storage: &dyn Storage, temporary: &Path, old: Option<&dyn Han
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(false),
         removed => removed.map(|()| true).map_err(failed),
     };
-    // It may be a hard link to the old file, which is locked already. A program that was killed between `link` and
-    // `remove` leaves this if overwriting was not allowed.
+    // It may be a hard link to the old file, which is locked already. A program leaves such a link if it was killed
+    // between `link` and `remove` while overwriting was not allowed.
     if let Some(old) = old
         && uninterrupted(|| old.is_at(temporary)).map_err(failed)?
     {

@@ -31,14 +31,14 @@ const BLOCK: usize = if cfg!(test) { 8 << 10 } else { 256 << 10 };
 /// How far back deflate can refer.
 const WINDOW: usize = 32 << 10;
 
-/// How many blocks per thread may be waiting, to be compressed or to be written, so that no thread is idle.
+/// Maximum number of blocks per thread that wait to be compressed or written, so that no thread is idle.
 const WAITING: usize = 4;
 
-/// How many more blocks than there are threads may be waiting. Each takes up to 580 KiB, so all of them together stay below
-/// 10 MiB with any number of threads.
+/// Maximum number of waiting blocks beyond one per thread. Each takes up to 580 KiB, so together they stay below 10 MiB
+/// with any number of threads.
 const MOST_MORE: usize = 8;
 
-/// So many threads compress at most. Each takes about 5 MiB, with what the allocator keeps for it.
+/// Maximum number of threads that compress. Each takes about 5 MiB, including what the allocator keeps for it.
 const MOST_THREADS: usize = 8;
 
 /// The operation that an error of compression names.
@@ -236,7 +236,7 @@ impl Pool {
     }
 
     /// Waits for the oldest pending block. `None` if no block is pending. If a thread panics, its block is lost and
-    /// this fails. So nobody waits for blocks that no thread is left to compress.
+    /// this fails, instead of waiting for blocks that no thread is left to compress.
     fn oldest(&mut self) -> io::Result<Option<Block>> {
         let Some(arrives) = self.under_way.pop_front() else { return Ok(None) };
         arrives.recv().unwrap_or_else(|_| Err(ended())).map(Some)

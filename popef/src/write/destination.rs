@@ -58,7 +58,7 @@ pub(super) mod sink {
             Ok(())
         }
 
-        /// Does as much of [`commit`](Self::commit) as nobody else can see, so that this is then quick.
+        /// Does the part of [`commit`](Self::commit) that others cannot see, so that `commit` itself is quick.
         fn prepare(&mut self) -> Result<(), Failure> {
             Ok(())
         }

@@ -8,8 +8,9 @@ use crate::wire::NewHead;
 
 /// Returns the header and the info of a blob with `data_len` bytes of data, as a [`Writer`](crate::Writer) writes them.
 ///
-/// Together with the data, these are a whole blob. This is for programs that put files together themselves. Nothing is checked
-/// except that it can be written. [`Blob::has_usual_head`] says whether the head of a blob that was read is such a one.
+/// Together with the data, these form a whole blob. This is for programs that put files together themselves. It checks
+/// only that the values can be written. [`Blob::has_usual_head`] says whether a blob that was read has the head that
+/// this would write.
 ///
 /// ```
 /// use popef::write::head;
@@ -31,8 +32,8 @@ pub fn head<'i>(version: &Text<'_>, info: impl Into<InfoRef<'i>>, data_len: u64)
 impl Blob<'_> {
     /// Returns whether header and info are the bytes that [`head`] makes of their values.
     ///
-    /// They are not if another program laid them out otherwise, if they have fields of a later version of the format, or if their
-    /// values cannot be written or read, as those of an unknown blob type.
+    /// They differ if another program laid them out otherwise, if they have fields of a later version of the format, or
+    /// if their values cannot be written or read, as for an unknown blob type.
     ///
     /// ```
     /// let file = popef::File::open("examples/data/executable.popef")?;

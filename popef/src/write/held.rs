@@ -54,7 +54,7 @@ impl<D: Destination> hold::Hold for &mut Writer<D> {
 
 /// The error of opening or finishing a blob that owns its writer, together with the writer.
 ///
-/// After a mistake of the caller, the writer can be used as before. After a failure, every later call of it fails.
+/// After a caller's mistake, the writer can be used as before. After a failure, each later call fails.
 pub struct Refused<D: Destination> {
     /// The error.
     pub error: Error,

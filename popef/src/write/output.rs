@@ -49,7 +49,7 @@ impl Output {
         }
     }
 
-    /// How many bytes fit into the buffer.
+    /// The number of bytes that fit into the buffer.
     fn room(&self) -> usize {
         let before = usize::try_from(self.at % BORDER).unwrap_or_default();
         // A buffer that begins after a boundary is longer, not shorter, so that scattered writes stay one write each.

@@ -38,7 +38,7 @@ impl<'w, D: Rewind> PackedWriter<&'w mut Writer<D>> {
         self.blob.finish()
     }
 
-    /// Hands over to the system what is compressed until now, and returns its place. Later bytes come behind it. So another
+    /// Gives the system everything compressed until now, and returns its place. Later bytes follow it. So another
     /// thread can read it back, from the file that [`Writer::read_back_file`](crate::Writer::read_back_file) gives.
     ///
     /// ```

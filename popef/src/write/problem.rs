@@ -164,12 +164,12 @@ problems! {
             code: ErrorCode::LeftBehind,
             words: "cannot make a temporary file beside it, because its name is taken",
         }
-        /// Not a failure in itself: the writer was discarded, and something could not be removed.
+        /// Not a failure in itself: the writer was discarded, and a file could not be removed.
         Discarded => {
             code: ErrorCode::LeftBehind,
             words: "writing was given up",
         }
-        /// Not a failure in itself: the file was finished, and something could not be removed.
+        /// Not a failure in itself: the file was finished, and a file could not be removed.
         InPlace => {
             code: ErrorCode::LeftBehind,
             words: "the new file is whole and in place",

@@ -68,8 +68,8 @@ mod unix {
             })
         }
 
-        /// Gives the permissions to a file that only its owner can open. Leaves out what the system refuses, and what
-        /// would then give anybody more access than before.
+        /// Sets the permissions of a file that only its owner can open. Leaves out those that the system refuses, and
+        /// those that would then give any user more access than before.
         pub(in super::super) fn give(&self, to: &File) -> io::Result<()> {
             self.attributes.give(to)?;
             let kept = self.give_owners(to)?;
@@ -95,7 +95,7 @@ mod unix {
             Ok(Kept { owner: now.uid() == self.owner, group: now.gid() == self.group })
         }
 
-        /// The mode for a file with these owners. It gives nobody more access than the old mode.
+        /// The mode for a file with these owners. It gives no user more access than the old mode.
         fn mode_for(&self, kept: Kept) -> u32 {
             let mut mode = self.mode;
             if !kept.owner {

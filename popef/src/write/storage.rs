@@ -70,7 +70,7 @@ pub(super) enum Access {
     ReadWrite,
 }
 
-/// Who can open a new file at first.
+/// Who can open a new file when it is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenTo {
     /// Its owner alone.
@@ -247,7 +247,7 @@ impl Handle for OpenFile {
     }
 }
 
-/// The most symbolic links that are followed. More of them are taken for a cycle.
+/// Maximum number of symbolic links that are followed. Longer chains are treated as a cycle.
 const MOST_LINKS: usize = 40;
 
 /// Follows symbolic links. Returns the path at which a file is written, and what is there.

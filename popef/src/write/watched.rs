@@ -19,7 +19,8 @@ pub struct Watched<D, F> {
     watch: F,
 }
 
-/// The system copies so much at a time. It is a multiple of the blocks that file systems share between files.
+/// The number of bytes that the system copies at a time. It is a multiple of the blocks that file systems share between
+/// files.
 const PIECE: u64 = 64 << 20;
 
 impl<D: Destination> Writer<D> {

@@ -29,7 +29,7 @@ use crate::wire::NewHead;
 /// [`finish`](Writer::finish) succeeds.
 ///
 /// A mistake of the caller, such as a blob that readers would call damaged, is refused before any of it is written, and
-/// the writer can be used as before. A failure of the system is final: every later call fails.
+/// the writer can be used as before. A failure of the system is final: each later call fails.
 ///
 /// ```
 /// use popef::types::{OpaqueInfo, TensorDataInfo};
@@ -87,7 +87,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Returns the position behind the last byte.
+    /// Returns the position after the last byte.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.size)
     }
@@ -183,8 +183,8 @@ impl<D: Destination> Writer<D> {
         self
     }
 
-    /// Sets whether executables that are begun from now on may have no name, or the name of another. The format forbids
-    /// both, so the default is false. It is for exact copies of files that other programs wrote so.
+    /// Sets whether executables begun from now on may have no name, or the name of another one. The format forbids
+    /// both, so the default is false. Use it for exact copies of files that other programs wrote in this way.
     ///
     /// ```
     /// let mut writer = popef::Writer::stream(Vec::new());
@@ -281,8 +281,8 @@ impl<D: Destination> Writer<D> {
 
     /// Opens what was written until now as a plain file, as [`read_back`](Self::read_back) opens it as PopEF.
     ///
-    /// It can be read while more is written, which comes behind what is there. [`OpenOptions::visit`] looks at its blobs
-    /// without an index of them.
+    /// It can be read while more is written after it. [`OpenOptions::visit`] looks at its blobs without an index of
+    /// them.
     pub fn read_back_file(&mut self) -> Result<Option<fs::File>, Error> {
         self.check_fault()?;
         let Some(to) = &mut self.to else { return Err(self.refusal(WriteProblem::WriterFailed)) };

@@ -157,7 +157,7 @@ fn a_false_segment_table_is_an_error() {
 #[test]
 fn pointers_that_leave_their_message_are_an_error() {
     let mut bytes = executable();
-    // A struct pointer that begins 1,000 words behind itself.
+    // A struct pointer whose target begins 1,000 words after it.
     put(&mut bytes, METADATA + ROOT, &(1000u32 << 2).to_le_bytes());
     assert_error(
         &bytes,
@@ -282,7 +282,7 @@ fn shared_text_metadata(options: u64, text: &[u8]) -> Vec<u8> {
     let words_of_text = text.len() as u64 / 8 + 1;
     let struct_pointer = |offset: u64, data: u64, pointers: u64| offset << 2 | data << 32 | pointers << 48;
     let list_pointer = |offset: u64, size: u64, len: u64| 1 | offset << 2 | size << 32 | len << 35;
-    // Root with 4 data words and 7 pointers, of which engineOptions is number 3.
+    // Root with 4 data words and 7 pointers. engineOptions is pointer 3.
     let mut words = vec![struct_pointer(0, 4, 7)];
     words.extend([0; 4 + 3]);
     words.push(list_pointer(3, 7, options * 2));
@@ -304,7 +304,7 @@ fn shared_text_metadata(options: u64, text: &[u8]) -> Vec<u8> {
     [header(size), info].concat()
 }
 
-/// Blobs with damaged infos are left out, wherever they are, and those behind them are found in all ways in.
+/// Blobs with damaged infos are left out, wherever they are, and those after them are found in all ways in.
 #[test]
 fn blobs_behind_damaged_infos_are_found() {
     let whole = read("elements/elements.popef");

@@ -53,6 +53,6 @@ fn opening_reads_a_page_for_a_large_blob_and_many_small_blobs_at_once() {
     let size = write_tensors(&path, 20_000, 16);
     let [bytes, calls] = read_by_opening(&path).unwrap();
     assert!((size..=size + size / 50).contains(&bytes), "{bytes} bytes for a file of {size}");
-    // Each call reads 32 KiB, of which the header that the window cuts off is read again.
+    // Each call reads 32 KiB. The header that the window cuts off is read again.
     assert!(calls <= size / (28 << 10) + 10, "{calls} reads for a file of {size} bytes");
 }

@@ -184,7 +184,7 @@ fn a_truncated_segment_table_is_the_same_error_for_any_read_ahead() {
     let mut writer = Writer::stream(&mut bytes);
     writer.write_opaque(&OpaqueInfo::default(), &[0; 7000]).unwrap();
     writer.finish().unwrap();
-    // 204 segments, whose table has 824 bytes with its padding, of which 821 are there.
+    // 204 segments. Their table has 824 bytes with its padding, and 821 of them are present.
     bytes.extend(203u32.to_le_bytes());
     bytes.resize(bytes.len() + 817, 1);
     let expected = outcome(OpenOptions::new().bytes(bytes.clone()));

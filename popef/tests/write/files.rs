@@ -350,7 +350,7 @@ fn the_next_writer_removes_the_temporary_file_of_a_killed_one() {
     place.is_as_it_was();
 }
 
-/// What no writer has left is not removed, and keeps nobody from writing.
+/// A file that no writer left is not removed, and does not prevent writing.
 #[cfg(unix)]
 #[test]
 fn what_is_at_the_name_of_the_temporary_file_blocks_nobody() {
@@ -483,7 +483,7 @@ fn a_seekable_destination_keeps_its_old_bytes_and_loses_undone_ones() {
     assert_eq!(u64::try_from(bytes.len()).unwrap(), 5 + written.size);
     assert_eq!(File::from_bytes(bytes[5..].to_vec()).unwrap().len(), 1);
 
-    // Its buffer is flushed, and its position is behind the last blob, although an earlier header was written last.
+    // Its buffer is flushed, and its position is after the last blob, although an earlier header was written last.
     let mut buffered = io::BufWriter::new(fs::File::create(&place.path).unwrap());
     let mut writer = Writer::seekable(&mut buffered).unwrap();
     writer.opaque(&opaque("dropped")).unwrap().write_all(&[1; 100_000]).unwrap();

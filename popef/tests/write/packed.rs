@@ -122,7 +122,7 @@ fn any_number_of_threads_gives_one_stream_that_python_unpacks() {
     assert_eq!(printed(output).lines().collect::<Vec<_>>(), expected);
 }
 
-/// What is flushed lies in the file while the rest is still being compressed.
+/// Flushed bytes are in the file while the rest is still being compressed.
 #[test]
 fn what_was_compressed_can_be_read_back_before_the_end() {
     let folder = tempfile::tempdir().unwrap();

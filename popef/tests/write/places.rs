@@ -218,7 +218,7 @@ fn a_read_only_file_system_is_an_error() {
     }
 }
 
-/// Nobody can make files in one folder, and nobody can change the file in the other.
+/// New files cannot be made in one folder, and the file in the other cannot be changed.
 #[test]
 fn files_and_folders_that_may_not_be_changed_stay() {
     assert_eq!(Writer::create("/proc/self/model.popef").unwrap_err().kind(), ErrorKind::Io);

@@ -114,7 +114,7 @@ fn the_superuser_keeps_owner_group_and_mode() {
     }
 }
 
-/// The writer cannot keep the group of the file, so nobody can tell whom its access control list would let in.
+/// The writer cannot keep the group of the file, so it is unknown whom its access control list would let in.
 #[test]
 fn an_access_list_without_its_group_lets_only_the_owner_in() {
     let entries = [(1u16, 6u16, u32::MAX), (2, 4, 12_345), (4, 6, u32::MAX), (16, 6, u32::MAX), (32, 4, u32::MAX)];

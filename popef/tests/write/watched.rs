@@ -1,4 +1,4 @@
-//! Writers that are watched, stopped, read back, begun behind other bytes, and that write nowhere.
+//! Writers that are watched, stopped, read back, begun after other bytes, and that write nowhere.
 
 use crate::common::{popef_files, testdata, writing};
 

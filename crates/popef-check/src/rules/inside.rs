@@ -1,6 +1,6 @@
 //! Rules about the archive of tiles inside Poplar executables.
 //!
-//! No executable of Poplar is public, so what these rules know is inferred, and each finding says so.
+//! No executable of Poplar is public, so the facts behind these rules are inferred, and each finding says so.
 
 use super::super::findings::{Findings, Spot};
 use super::super::run::{Check, data, set};
@@ -94,7 +94,7 @@ fn chip_of(tiles: u64) -> Option<&'static Chip> {
     fitting.next().filter(|_| fitting.next().is_none())
 }
 
-/// It is not known whether an archive has the tiles of all replicas, so each divisor of the number of IPUs fits.
+/// An archive may or may not have the tiles of all replicas, so each divisor of the number of IPUs fits.
 fn fits(tiles: u64, ipus: u32) -> bool {
     CHIPS.iter().filter_map(|chip| chip.ipus(tiles)).any(|own| u64::from(ipus).is_multiple_of(own))
 }

@@ -486,8 +486,8 @@ pub(super) const RULES: &[Check] = &[
     },
 ];
 
-/// Returns whether some replicas have no IPU. It is not known whether metadata of several processes states the IPUs of one or of
-/// all, so those of all count. Other rules report numbers of 0.
+/// Returns whether some replicas have no IPU. Metadata of several processes may state the IPUs of one process or of
+/// all, so this counts those of all. Other rules report numbers of 0.
 fn lacks_ipus(metadata: &Metadata) -> bool {
     let ipus = u64::from(metadata.num_ipus).saturating_mul(metadata.num_processes.max(1).into());
     ipus > 0 && ipus < metadata.replication_factor.into()
@@ -516,7 +516,7 @@ fn look_alike(model: &Model, out: &mut Findings<'_>) {
     }
 }
 
-/// Returns whether there is a handle for the seed that no input has.
+/// Returns whether the metadata has a seed handle that does not belong to any input.
 pub(super) fn lacks_seed(model: &Model) -> bool {
     let Metadata { seed_handle, anchors, .. } = model.metadata();
     let has_it = |anchor: &Anchor| anchor.tensor_type == TensorType::Input && anchor.handle == *seed_handle;

@@ -1,6 +1,6 @@
 //! Rules for what PopART and TensorFlow put into opaque blobs, by itself and compared with the metadata of the same
-//! executable. The frameworks' public sources define the fields. That two statements differ is certain, what follows from it is not,
-//! so no finding is an error.
+//! executable. The frameworks' public sources define the fields. A difference between two statements is certain, its
+//! effect is not, so these findings are never errors.
 
 use super::super::findings::{Findings, Spot};
 use super::super::run::{Check, Said, opaque, payload};
@@ -151,7 +151,7 @@ pub(super) const RULES: &[Check] = &[
 
 /// Reports a framework's blob that cannot be read.
 fn unreadable(framework: Framework, blob: &Linked<OpaqueBlob<'_>>, out: &mut Findings<'_>) {
-    // PE608 is about blobs of PopART's that are no message at all.
+    // PE608 reports blobs of PopART that are not a message at all.
     let is_other = framework == Framework::Popart && not_a_message(&blob.blob.data()).is_some();
     if Framework::of_blob(&blob.blob) != Some(framework) || is_other {
         return;
@@ -160,13 +160,13 @@ fn unreadable(framework: Framework, blob: &Linked<OpaqueBlob<'_>>, out: &mut Fin
         Err(error) if error.is_about_the_file() => {
             out.add(Spot::of_error(blob.file, &error), [blob.blob.name()], || error.reason());
         }
-        // The pass has read the data before, and says so if that failed.
+        // The pass has read the data before, and reports a failure itself.
         Err(error) => out.skip(&format!("the fields of {}'s blob", framework.title()), &error.reason()),
         Ok(_) => {}
     }
 }
 
-/// For a build without a framework's feature: no payload of it is ever read.
+/// For a build without a framework's feature, which never reads that framework's payloads.
 #[cfg(not(all(feature = "popart", feature = "poptorch", feature = "tensorflow")))]
 pub(super) fn not_built(_: &Said<'_>, _: &mut Findings<'_>) {}
 
@@ -181,7 +181,7 @@ mod popart {
     use popef_payload::Payload;
     use popef_payload::popart::{Executable, ExecutionMode, Tensor};
 
-    /// What PopART says of a model. `None` if it says nothing: a message without tensors is that of no real model.
+    /// PopART's data about a model. `None` for a message without tensors, which does not describe a real model.
     fn of<'p>(said: &'p Said<'_>) -> Option<&'p Executable> {
         match said.payload {
             Payload::Popart(executable) if !executable.tensors.is_empty() => Some(executable),
@@ -236,7 +236,7 @@ mod popart {
                     let expected = format!("{} {}", anchor.tensor_info.data_type, shape(own.iter().copied()));
                     format!("PopART's tensor {} is {found}, the anchor is {expected}", quote(&anchor.name))
                 });
-                // A tensor can have an anchor that goes in and one that comes out. It is told once.
+                // Two anchors can have the same tensor, one as input and one as output. It is reported once.
                 by_name.remove(anchor.name.as_bytes());
             }
         }
@@ -266,7 +266,7 @@ mod popart {
         known.extend(executable.cycle_count_ids.iter().map(Text::as_bytes));
         let is_seed = |anchor: &Anchor| !anchor.handle.is_empty() && anchor.handle == metadata.seed_handle;
         for anchor in metadata.anchors.iter().filter(|anchor| !anchor.name.is_empty() && !is_seed(anchor)) {
-            // A tensor can have an anchor that goes in and one that comes out. It is told once.
+            // Two anchors can have the same tensor, one as input and one as output. It is reported once.
             if known.insert(anchor.name.as_bytes()) {
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [anchor.name.by_ref()], || {
                     format!("PopART's blob has no tensor for the anchor {}", quote(&anchor.name))
@@ -299,7 +299,7 @@ mod tensorflow {
     use popef_payload::Payload;
     use popef_payload::tensorflow::{Executable, PrimitiveType, Shape};
 
-    /// What TensorFlow says of a model, if the message is TensorFlow's and not empty.
+    /// TensorFlow's data about a model, if the message is TensorFlow's and not empty.
     fn of<'p>(said: &'p Said<'_>) -> Option<&'p Executable<'p>> {
         match said.payload {
             Payload::Tensorflow(executable) if executable.is_plausible() && executable.tf_version().is_some() => {
@@ -394,8 +394,8 @@ mod tensorflow {
         }
     }
 
-    /// The tensors that a feed carries in one step: its shape can be a tuple of them, and that one part of a tuple with a
-    /// token.
+    /// The tensors that a feed carries in one step. Its shape can be a tuple of tensors, which can itself be in a tuple
+    /// with a token.
     fn tensors_of(shape: Shape<'_>) -> impl Iterator<Item = Shape<'_>> {
         const MOST: usize = 1024;
         let is_tuple = |shape: &Shape<'_>| shape.element_type() == PrimitiveType::Tuple;
@@ -412,7 +412,7 @@ mod tensorflow {
         stated.dimensions().take(most).collect()
     }
 
-    /// The type in PopEF's terms. `None` if PopEF has no such type, or it is none of a tensor.
+    /// The type in PopEF's terms. `None` if PopEF has no such type, or if tensors cannot have it.
     fn data_type(found: PrimitiveType) -> Option<DataType> {
         Some(match found {
             PrimitiveType::Pred => DataType::Bool,

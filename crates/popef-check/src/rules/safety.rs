@@ -164,7 +164,7 @@ const SECRET_NAMES: &[&str] = &[
     "credential",
 ];
 
-/// How the values of well-known services' credentials begin.
+/// The prefixes of credentials for well-known services.
 const SECRET_STARTS: &[&str] =
     &["AKIA", "ASIA", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "hf_", "xoxb-", "xoxp-", "sk-"];
 

@@ -57,11 +57,11 @@ fn what_is_no_executable_is_found_also_inside_a_compressed_one() {
         let others = broken(&stored(data)).concat().into_iter().filter(|(id, _)| *id == "PE018");
         assert_eq!(others.count() == 0, !is_zeros, "{}", data.len());
     }
-    // A few zeros in front are none of it.
+    // A few leading zeros are not enough.
     assert_eq!(broken(&stored(&[&[0; 100][..], b"program"].concat()))[0], []);
 }
 
-/// What begins as nothing known is a note, as nobody has published all that Poplar writes. A policy can make it an error.
+/// An unknown beginning is a note, because the list of Poplar's formats is not public. A policy can make it an error.
 #[test]
 fn an_executable_that_begins_as_nothing_known_is_a_note() {
     let random: Vec<u8> = (0..3000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8 | 1).collect();
@@ -77,7 +77,7 @@ fn an_executable_that_begins_as_nothing_known_is_a_note() {
     assert!(poplar(|_| {}).concat().iter().all(|(id, _)| *id != "PE410"));
 }
 
-/// The archive and the metadata behind Poplar's header are LZ4 frames; testdata/README.md has their sizes.
+/// The archive and the metadata after Poplar's header are LZ4 frames; testdata/README.md has their sizes.
 const ARCHIVE: usize = 2465;
 
 fn poplar(change: impl FnOnce(&mut [u8])) -> [Vec<(&'static str, String)>; 2] {
@@ -140,7 +140,7 @@ fn a_check_says_that_it_unpacks_only_one_layer() {
     assert_eq!(skipped("plain-poplar"), [""; 0]);
 }
 
-/// What is cut is told once, and the sizes of its header are not followed.
+/// A cut executable is reported once, and the sizes in its header are not followed.
 #[test]
 fn a_cut_poplar_executable_is_found_by_its_header() {
     let [shallow, deep] = poplar(|data| data[16 + 4] = 1);

@@ -120,7 +120,7 @@ fn a_stream_with_a_pickle_that_nobody_saw_does_not_pass() {
     assert!(check(&[harmless], &CheckOptions::new()).is_safety_checked());
 }
 
-/// If nobody asks for safety, or nothing in a stream can be dangerous, a stream passes.
+/// If the rules of safety are off, or nothing in a stream can be dangerous, a stream passes.
 #[test]
 fn a_stream_passes_if_no_rule_of_safety_has_to_look() {
     let file = File::from_stream(&*with_pickle(b"K\x01.")).unwrap();

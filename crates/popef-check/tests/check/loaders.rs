@@ -19,7 +19,7 @@ fn found(file: &File, loader: Loader, id: &str) -> Vec<String> {
     report.findings.into_iter().filter(|finding| finding.rule.id == id).map(|finding| finding.message).collect()
 }
 
-/// Messages have segments of words behind a table of their lengths.
+/// Messages have segments of words after a table of their lengths.
 #[test]
 fn popart_takes_one_message_and_nothing_else() {
     let one = [0u32, 1, 0, 4].map(u32::to_le_bytes).concat();

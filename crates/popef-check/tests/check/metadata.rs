@@ -166,7 +166,7 @@ fn a_model_for_training_may_have_no_outputs_but_its_weights() {
     assert!(!told(true, vec![Anchor { programs: vec![2], ..saved }]));
 }
 
-/// The characters that differ are told by their code points.
+/// The characters that differ are shown by their code points.
 #[test]
 fn names_that_were_not_found_are_told_with_those_that_look_alike() {
     let told = |anchor: &'static str| found("PE108", &model(vec![input(anchor, &[0])])).pop();

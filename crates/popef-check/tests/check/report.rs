@@ -148,7 +148,7 @@ fn rule_ids_are_unique_and_sorted_and_found_in_any_case() {
     assert_eq!(popef_check::rule_by_id("PE000"), None);
 }
 
-/// What nobody has confirmed must not fail a file that may be sound.
+/// An unconfirmed rule must not fail a file that may be sound.
 #[test]
 fn rules_that_are_inferred_are_notes_and_each_rule_has_an_origin() {
     let mut inferred = 0;

@@ -71,7 +71,7 @@ fn an_unknown_import_is_an_error_for_poptorch_and_with_a_policy() {
     assert_eq!((severity(&report, "PE503"), &report.unsafe_pickles[..]), (None, &[0][..]));
 }
 
-/// The file is told among those that were given.
+/// The report has the file's position among the given files.
 #[test]
 fn a_report_names_the_files_that_are_not_safe_to_unpickle() {
     let file = |data: &[u8]| {

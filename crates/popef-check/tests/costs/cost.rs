@@ -68,7 +68,7 @@ pub const ARCHIVE: Bound =
 /// The payload of an opaque blob, and its JSON.
 pub const PAYLOAD: Bound = Bound { decoder: "payload", time: line(50_000, 150, 10), heap: line(128 << 10, 8, 0) };
 
-/// What is written out for PopTorch's data is limited by its length, too.
+/// The output for PopTorch's data is limited by its length, too.
 pub const POPTORCH: Bound =
     Bound { decoder: "PopTorch's data", time: line(200_000, 250, 0), heap: line(768 << 10, 64, 0) };
 

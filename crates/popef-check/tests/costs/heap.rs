@@ -12,7 +12,7 @@ thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Threads that end free memory after their counters are gone. Nobody asks for the peaks of such threads.
+/// Threads that end free memory after their counters are gone. The peaks of such threads are not needed.
 fn count(bytes: isize) {
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);

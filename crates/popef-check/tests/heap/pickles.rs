@@ -11,7 +11,7 @@ use popef_payload::pickle::Pickle;
 /// The bytes of heap that may be taken in all, for each call and for each byte. They show that nothing is read or
 /// copied anew for each of many pickles, or for each pickle in another.
 const TAKEN: (u64, u64) = (640 << 10, 32);
-/// The same for archives, of which more than the data is unpacked and followed.
+/// The same for archives, which unpack to more than the data and are followed too.
 const TAKEN_OF_ARCHIVE: (u64, u64) = (4 << 20, 256);
 
 #[test]

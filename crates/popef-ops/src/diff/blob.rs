@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{Scratch, fault};
 
-/// What is compared: a blob with its partner, or a blob that has none.
+/// What is compared: a blob with its partner, or a blob without a partner.
 #[derive(Clone, Copy)]
 pub(super) enum Subject<'f> {
     Both(Couple<'f>),
@@ -32,17 +32,17 @@ pub(super) struct Couple<'f> {
     near: bool,
 }
 
-/// What became of a subject. There is a report unless it is the same.
+/// The result for a subject. It has a report unless both sides are the same.
 pub(super) struct Compared {
     pub(super) status: Status,
     pub(super) report: Option<Box<BlobDiff>>,
-    /// How many bytes differ that mean nothing here.
+    /// The number of differing bytes that this comparison ignores.
     pub(super) ignored: u64,
 }
 
 /// How the data of two blobs is compared.
 pub(super) enum How<'f> {
-    /// Not at all: there is none, or the types or shapes differ.
+    /// Values cannot be compared: one is missing, or types or shapes differ.
     Not,
     /// In pieces.
     Lot(Lot<'f>),
@@ -109,7 +109,7 @@ fn alone(blob: &Blob<'_>, status: Status) -> Compared {
 impl<'f> Couple<'f> {
     fn how(&self, options: &DiffOptions<'_>) -> Result<How<'f>, Error> {
         Ok(match (self.a.content(), self.b.content()) {
-            // Metadata has no data that means anything.
+            // Metadata has no data with a meaning.
             (Content::Metadata(_), _) if !options.exact => How::Not,
             (Content::Executable(a), Content::Executable(b)) if is_unpacked(a, b, options) => How::Unpacked(a, b),
             _ => match (self.a.as_data(), self.b.as_data()) {
@@ -138,7 +138,7 @@ impl<'f> Couple<'f> {
         }
     }
 
-    /// Says what the differences come to.
+    /// Summarises the differences.
     fn judge(&self, options: &DiffOptions<'_>, found: Found<'_, 'f>) -> Result<Compared, Error> {
         let mut changes = changes(&self.a, &self.b, options.exact)?;
         let (mut bytes, mut values, mut close) = (None, None, false);
@@ -179,14 +179,14 @@ impl<'f> Couple<'f> {
         Ok(Compared { status, report: Some(Box::new(report)), ignored })
     }
 
-    /// How many bytes differ behind the tensors, and in messages that are not as this library writes them: fields of a later version, or
-    /// another layout. Versions and compression have a meaning.
+    /// The number of bytes that differ after the tensors, and in messages that this library would write otherwise:
+    /// fields of a later version, or another layout. Versions and compression have a meaning.
     fn ignored(&self) -> Result<u64, Error> {
         let Couple { a, b, near } = self;
         let surplus = surplus_diff(a, b)?.map_or(0, |diff| bytes_of_diff(&diff));
         let mut known = Vec::new();
         known_changes(a, b, &mut known);
-        // Messages of other machines cost a request each.
+        // Messages on other machines cost a request each.
         if !known.is_empty() || !(*near || a.head_bytes().len() != b.head_bytes().len()) {
             return Ok(surplus);
         }
@@ -274,7 +274,7 @@ fn changes<'f>(a: &Blob<'f>, b: &Blob<'f>, exact: bool) -> Result<Vec<FieldDiff>
     Ok(changes)
 }
 
-/// How many bytes differ, or are only on one side.
+/// The number of bytes that differ, or are only on one side.
 fn bytes_of_diff(diff: &BytesDiff) -> u64 {
     diff.different.unwrap_or(0).saturating_add(diff.a.abs_diff(diff.b))
 }
@@ -293,7 +293,7 @@ fn known_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) {
     }
 }
 
-/// What an exact comparison looks at besides the fields and the data.
+/// Adds what an exact comparison checks besides the fields and the data.
 fn exact_changes(a: &Blob<'_>, b: &Blob<'_>, changes: &mut Vec<FieldDiff>) -> Result<(), Error> {
     known_changes(a, b, changes);
     // The sizes of blobs are in their headers, and differ if their data does.
@@ -312,7 +312,7 @@ fn is_same(a: Data<'_>, b: Data<'_>) -> Result<bool, Error> {
     Ok(a.len() == b.len() && a.read()? == b.read()?)
 }
 
-/// How the bytes behind the tensors differ.
+/// How the bytes after the tensors differ.
 fn surplus_diff<'f>(a: &Blob<'f>, b: &Blob<'f>) -> Result<Option<BytesDiff>, Error> {
     let (Some(of_a), Some(of_b)) = (a.as_data(), b.as_data()) else { return Ok(None) };
     let start = |tensors: DataBlob<'f>| tensors.data().len().saturating_sub(tensors.surplus());

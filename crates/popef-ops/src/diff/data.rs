@@ -1,4 +1,4 @@
-//! The data of two blobs: which bytes are compared with which, and as what.
+//! The data of two blobs: which bytes are compared with each other, and as which elements.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::work::{PIECE_LEN, Scratch, bytes_of, len_of, pieces};
 pub(super) struct Lot<'f> {
     a: Data<'f>,
     b: Data<'f>,
-    /// How many bytes both have.
+    /// The number of bytes that both have.
     common: u64,
     elements: Elements,
     size: u64,
@@ -58,7 +58,7 @@ impl<'f> Lot<'f> {
         self.common
     }
 
-    /// How much is read to compare it all.
+    /// The number of bytes to read for a whole comparison.
     pub(super) fn cost(&self) -> u64 {
         self.common.saturating_mul(2)
     }
@@ -113,7 +113,7 @@ impl<'f> Lot<'f> {
         Ok(true)
     }
 
-    /// Whether one of them is longer than the other, so that they differ whatever the common part holds.
+    /// Whether one of them is longer than the other. Then they differ, whatever the common part holds.
     pub(super) fn lengths_differ(&self) -> bool {
         self.a.len() != self.b.len()
     }

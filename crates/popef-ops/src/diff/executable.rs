@@ -1,4 +1,4 @@
-//! Executables by their own bytes, however each of them is compressed.
+//! Executables, compared by their own bytes, whatever their compression.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{PIECE, Scratch, fill, len_of};
 
-/// The first difference of two executables after unpacking. `None` if there is none.
+/// The first difference of two executables after unpacking. `None` if they are the same.
 pub(super) fn unpacked(
     a: ExecutableBlob<'_>,
     b: ExecutableBlob<'_>,
@@ -22,7 +22,7 @@ pub(super) fn unpacked(
     if of_a != of_b {
         return Ok(Some(differ(None)));
     }
-    // If the compressed bytes are the same, unpacking them would show nothing else.
+    // If the compressed bytes are the same, so are the unpacked ones.
     if a.is_compressed() == b.is_compressed() && Lot::bytes(a.data(), b.data()).is_same(scratch)? {
         progress.add(of_a.saturating_add(of_b))?;
         return Ok(None);

@@ -16,8 +16,8 @@ macro_rules! compare_fields {
     };
 }
 
-/// What differs between two metadata. Anchors are found by their names and directions, options by their names and programs by
-/// their indices; their order counts only if `exact`.
+/// The differences between two metadata. Anchors are found by their names and directions, options by their names and
+/// programs by their indices; their order counts only if `exact`.
 pub(super) fn changes(a: &Metadata, b: &Metadata, exact: bool) -> Vec<FieldDiff> {
     let mut changes = Vec::new();
     let mut changed = |field, a, b| changes.push(FieldDiff::field(field, a, b));
@@ -51,7 +51,7 @@ pub(super) fn json(value: &impl Serialize) -> Value {
 
 /// An item of a list in metadata whose order has no meaning.
 pub(crate) trait Keyed: PartialEq + Serialize {
-    /// By what it is found in the other list.
+    /// The key that finds it in the other list.
     type Key<'i>: Ord
     where
         Self: 'i;
@@ -125,7 +125,7 @@ impl Keyed for Anchor {
     }
 }
 
-/// The items in the order of their keys. Those of the same key stay in their order.
+/// The items in the order of their keys. Items with the same key stay in their order.
 pub(crate) fn sorted<T: Keyed>(items: &[T]) -> Vec<&T> {
     let mut sorted: Vec<&T> = items.iter().collect();
     sorted.sort_by(|one, other| one.key().cmp(&other.key()));

@@ -1,4 +1,4 @@
-//! What differs between two files, by meaning: see [`diff`].
+//! The differences between two files, by meaning: see [`diff`].
 
 mod blob;
 mod data;
@@ -32,7 +32,7 @@ pub use report::{
 pub struct DiffOptions<'o> {
     /// When elements of tensors and feeds are the same.
     pub tolerance: Tolerance,
-    /// Whether also the order, the versions, the compression and every byte have to be the same.
+    /// Whether the order, the versions, the compression and every byte must also be the same.
     pub exact: bool,
     /// Whether to stop at the first difference, if only the verdict is wanted. The counts are not complete then.
     pub stop_early: bool,
@@ -59,15 +59,15 @@ impl fmt::Debug for DiffOptions<'_> {
 
 /// Compares two files by meaning.
 ///
-/// Blobs are paired by type and name, and opaque blobs also by executable. Metadata is compared field by field, tensors and
-/// feeds by value, executables by their own bytes whether they are compressed or not, other blobs by their bytes. Order,
-/// versions, compression, and bytes behind tensors count only if [`exact`](DiffOptions::exact).
+/// Blobs are paired by type and name, and opaque blobs also by executable. Metadata is compared field by field, tensors
+/// and feeds by value, executables by their own bytes whether they are compressed or not, other blobs by their bytes.
+/// Order, versions, compression, and bytes after tensors count only if [`exact`](DiffOptions::exact).
 ///
-/// `each` is told of every blob that is not the same, in the order of the first file, then of what only the second has. For
-/// each pair, 8 bytes are kept. While pairs are looked for, 16 bytes are kept for each blob of either file, from the first on that has
-/// another partner than the one at its place.
+/// `each` is called for every blob that is not the same, in the order of the first file, then for the blobs that only
+/// the second has. For each pair, 8 bytes are kept. While pairs are looked for, 16 bytes are kept for each blob of
+/// either file, from the first whose partner is at another place.
 ///
-/// Data is read in pieces and on all processors. Pieces whose bytes are the same are not looked at any further.
+/// Data is read in pieces and on all processors. Pieces with the same bytes are not examined further.
 ///
 /// ```
 /// use popef_ops::diff::{DiffOptions, Verdict, diff};
@@ -117,7 +117,7 @@ pub fn diff(
     let prefix = work.prefix()?;
     let mut summary = DiffSummary { verdict: Verdict::Same, same_file, reordered, prefix, counts, ignored_bytes: 0 };
     if options.stop_early {
-        // What has no partner differs, whatever the data holds.
+        // A blob without a partner differs, whatever its data.
         let alone = pairs.iter().filter_map(|pair| pair.alone());
         alone.for_each(|status| summary.counts.count(status));
     }
@@ -225,7 +225,7 @@ impl<'f> Work<'f> {
 /// What became of a task.
 enum Made<'f> {
     Several(Vec<Compared>),
-    /// What is in a piece, and whether it is the first one.
+    /// The result of a piece, and whether the piece is the first one.
     Piece(bool, Tally),
     End(Box<Subject<'f>>),
 }
@@ -246,7 +246,7 @@ fn load<'f>(subject: &Subject<'f>, options: &DiffOptions<'_>) -> Load<Lot<'f>> {
     }
 }
 
-/// How much is read to compare the data of a subject.
+/// The number of bytes to read to compare the data of a subject.
 fn cost(subject: &Subject<'_>, options: &DiffOptions<'_>) -> u64 {
     match subject.how(options) {
         Ok(How::Lot(lot)) => lot.cost(),

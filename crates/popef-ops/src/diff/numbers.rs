@@ -9,9 +9,9 @@ use super::report::Amount;
 /// When two elements count as the same: the rule of numpy's `isclose`, `|a - b| <= atol + rtol * |b|`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
-    /// How much they may differ.
+    /// The absolute tolerance.
     pub atol: f64,
-    /// How much they may differ as a part of the second one.
+    /// The tolerance relative to the second element.
     pub rtol: f64,
     /// Whether any NaN is the same as any other. Otherwise, only one with the same bits is.
     pub equal_nan: bool,
@@ -23,22 +23,22 @@ impl Tolerance {
     }
 }
 
-/// What was found in a part of the elements. Parts are put together in their order.
+/// The result for a part of the elements. Parts are joined in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Tally {
     /// Whether any bytes differ, even if the values do not.
     pub(super) unequal: bool,
-    /// How many elements differ.
+    /// The number of elements that differ.
     pub(super) different: u64,
     /// The number of the first one.
     pub(super) first: Option<u64>,
     pub(super) max_abs: Option<Amount>,
     pub(super) max_rel: Option<f64>,
     pub(super) not_a_number: u64,
-    /// How many groups of `per_tensor` elements have a difference, and the first and the last of them.
+    /// The number of groups of `per_tensor` elements with a difference, and the first and the last of them.
     pub(super) tensors: u64,
     ends: Option<(u64, u64)>,
-    /// How many elements a tensor has; 0 counts as all of them.
+    /// The number of elements per tensor. 0 means all of them.
     per_tensor: u64,
 }
 
@@ -79,7 +79,7 @@ impl Tally {
         }
     }
 
-    /// Adds what was found in the part behind.
+    /// Adds the result of the next part.
     pub(super) fn add(&mut self, behind: &Tally) {
         self.unequal |= behind.unequal;
         self.different = self.different.saturating_add(behind.different);
@@ -103,7 +103,7 @@ pub(super) struct Parts<'p> {
     pub(super) start: u64,
 }
 
-/// How elements are compared: bytes whose meaning is unknown are elements of one byte.
+/// How elements are compared. Bytes with an unknown meaning are elements of one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Elements {
     Bytes,
@@ -111,7 +111,8 @@ pub(super) enum Elements {
 }
 
 impl Elements {
-    /// Of a data type. An `f8` has no known values, and a `bool` may be neither 0 nor 1, so their bytes are compared.
+    /// Returns how elements of a data type are compared. An `f8` has no known values, and a `bool` may be neither 0 nor
+    /// 1, so their bytes are compared.
     pub(super) fn of(data_type: DataType) -> Elements {
         match data_type {
             DataType::F8 | DataType::Bool | DataType::Other(_) => Elements::Bytes,

@@ -1,4 +1,4 @@
-//! Which blob of one file is compared with which of the other.
+//! Which blobs of the two files are compared with each other.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
@@ -15,7 +15,7 @@ pub(super) struct Pair {
     b: u32,
 }
 
-/// No blob. No file has so many.
+/// Stands for no blob. Files never have this many.
 const NONE: u32 = u32::MAX;
 
 impl Pair {
@@ -35,7 +35,7 @@ impl Pair {
         index(self.b)
     }
 
-    /// What became of a blob that has no partner.
+    /// The fate of a blob without a partner.
     pub(super) fn alone(self) -> Option<Status> {
         match (self.a, self.b) {
             (_, NONE) => Some(Status::Removed),
@@ -53,10 +53,10 @@ fn index(number: u32) -> Option<usize> {
     usize::try_from(number).ok().filter(|_| number != NONE)
 }
 
-/// By what blobs find each other: type, name, and what else distinguishes blobs of one name.
+/// The key that pairs blobs: type, name, and what else distinguishes blobs of one name.
 pub(crate) type Key<'f> = (BlobType, Text<'f>, Text<'f>);
 
-/// The key of a blob. Metadata has the name of its executable, and unknown types have none.
+/// The key of a blob. Metadata has the name of its executable, and unknown types have an empty name.
 pub(crate) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
     let (name, more) = match blob.content() {
         Content::Opaque(opaque) => (opaque.name(), opaque.executable()),
@@ -66,9 +66,9 @@ pub(crate) fn key<'f>(blob: &Blob<'f>) -> Key<'f> {
     (blob.blob_type(), name, more)
 }
 
-/// The numbers of all blobs in the order of their keys. Those with the same key are in the order of the file.
+/// The numbers of all blobs in the order of their keys. Blobs with the same key are in file order.
 ///
-/// The keys are read anew for each comparison: kept, they would take much more memory than the numbers.
+/// The keys are read again for each comparison: kept, they would take much more memory than the numbers.
 pub(crate) fn canonical_order(file: &File) -> Vec<u32> {
     let key = |number: u32| file.blob(index(number)?).map(|blob| key(&blob));
     let mut order: Vec<u32> = (0..file.len()).map(number).collect();
@@ -78,11 +78,11 @@ pub(crate) fn canonical_order(file: &File) -> Vec<u32> {
 
 /// Pairs the blobs that are chosen, by their keys. Several with the same key are paired in their order.
 ///
-/// What then is left is paired if there is no doubt: the only executable with the only executable, the same with metadata, and
-/// the only opaque blobs of a name. Compilers put hashes into the names of executables, so two builds of one model often have
-/// no names in common.
+/// The remaining blobs are paired if there is no doubt: the only executable with the only executable, the same with
+/// metadata, and the only opaque blobs of a name. Compilers put hashes into the names of executables, so two builds of
+/// one model often have no names in common.
 ///
-/// The pairs are in the order of the first file; what only the second has comes last.
+/// The pairs are in the order of the first file; blobs that only the second has come last.
 pub(super) fn pairs(a: &File, b: &File, chosen: &dyn Fn(&Blob<'_>) -> bool) -> Vec<Pair> {
     let (mut of_a, mut of_b) = (a.blobs().filter(&chosen).peekable(), b.blobs().filter(&chosen).peekable());
     let mut pairs = Vec::new();
@@ -152,7 +152,7 @@ impl<'f> Keys<'f> {
         })
     }
 
-    /// Pairs what is the only one of its kind on both sides.
+    /// Pairs blobs that are the only ones of their kind on both sides.
     fn pair_the_rest(&self, pairs: &mut [Pair], left: &mut Vec<u32>) {
         if left.is_empty() {
             return;
@@ -178,7 +178,7 @@ impl<'f> Keys<'f> {
     }
 }
 
-/// What there must be only one of for a pair without a common name.
+/// The property that must be unique for a pair without a common name.
 fn kind<'f>(blob: &Blob<'f>) -> Option<(BlobType, Text<'f>)> {
     match blob.content() {
         Content::Executable(_) | Content::Metadata(_) => Some((blob.blob_type(), Text::default())),

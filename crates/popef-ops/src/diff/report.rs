@@ -1,4 +1,4 @@
-//! What a comparison found, as plain values.
+//! The result of a comparison, as plain values.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::name::Name;
 
-/// What differs between a blob and its partner in the other file.
+/// The differences between a blob and its partner in the other file.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub struct BlobDiff {
     /// The type of the blob.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// The name: of a blob that has a partner, the name in the first file. That of metadata is its executable's.
+    /// The name in the first file, unless only the second has the blob. Metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
     /// The blob in the first file.
@@ -31,10 +31,10 @@ pub struct BlobDiff {
     /// How the elements of a tensor or a feed differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<ValueDiff>,
-    /// How data that has no elements differs.
+    /// How data without elements differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesDiff>,
-    /// What cannot be compared, and why.
+    /// The part that cannot be compared, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorInfo>,
 }
@@ -48,7 +48,7 @@ pub enum Status {
     Same,
     /// All values are the same, or within the tolerance, but their bytes are not.
     Close,
-    /// It cannot be told whether it differs.
+    /// The blobs cannot be compared.
     NotComparable,
     /// Only its name differs.
     Renamed,
@@ -86,18 +86,18 @@ pub struct Side {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FieldDiff {
-    /// The list that the changed thing is in: `anchors`, `engineOptions`, `deviceOptions` or `programsMap`.
+    /// The list that has the change: `anchors`, `engineOptions`, `deviceOptions` or `programsMap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<&'static str>,
     /// The name of the anchor or option, or the index of the program.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// The field, by its name in the schema. None if the whole thing is only on one side.
+    /// The field, by its name in the schema. `None` if the whole item is only on one side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<&'static str>,
-    /// The value in the first file; null if there is none.
+    /// The value in the first file; null if it has no such field.
     pub a: serde_json::Value,
-    /// The value in the second file; null if there is none.
+    /// The value in the second file; null if it has no such field.
     pub b: serde_json::Value,
 }
 
@@ -107,7 +107,7 @@ impl FieldDiff {
         FieldDiff { list: None, name: None, field: Some(field), a, b }
     }
 
-    /// Whether it is of what blobs find their partners by.
+    /// Whether the field belongs to the key that pairs blobs.
     pub(super) fn is_key(&self) -> bool {
         self.list.is_none() && matches!(self.field, Some("name" | "executable"))
     }
@@ -122,14 +122,14 @@ pub struct ValueDiff {
     pub elements: u64,
     /// How many of them differ by more than the tolerance.
     pub different: u64,
-    /// In how many tensors of a feed any element differs.
+    /// The number of tensors of a feed in which any element differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub different_tensors: Option<u64>,
     /// The largest difference of two elements, `|a - b|`. Null if the elements are not numbers.
     pub max_abs: Option<Amount>,
     /// The largest difference relative to the second file, `|a - b| / |b|`, where b is neither 0 nor infinite.
     pub max_rel: Option<Amount>,
-    /// How many of the different elements are NaN on at least one side. They count in no largest difference.
+    /// The number of different elements that are NaN on at least one side. The largest differences do not include them.
     pub not_a_number: u64,
     /// The first element that differs by more than the tolerance.
     pub first: Option<FirstDiff>,
@@ -164,7 +164,7 @@ pub struct BytesDiff {
     pub first: Option<u64>,
     /// How many bytes differ where both have some. Null if they were not counted.
     pub different: Option<u64>,
-    /// Whether only the bytes behind the tensors were compared, and counted.
+    /// Whether only the bytes after the tensors were compared, and counted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub behind_tensors: bool,
 }
@@ -256,7 +256,7 @@ pub enum Verdict {
     Same,
     /// They differ.
     Different,
-    /// Nothing was found that differs, but something cannot be compared.
+    /// No difference was found, but some blobs cannot be compared.
     NotComparable,
 }
 
@@ -267,21 +267,22 @@ pub enum Verdict {
 pub struct DiffSummary {
     /// The answer.
     pub verdict: Verdict,
-    /// Whether both paths lead to the same file, of which no data was read.
+    /// Whether both paths lead to the same file. Then its data was not read.
     pub same_file: bool,
-    /// Whether the order of the blobs that both have differs. Null unless an exact comparison was asked for.
+    /// Whether the order of the blobs that both have differs. Null unless an exact comparison was requested.
     pub reordered: Option<bool>,
     /// How the bytes before the first blob differ.
     pub prefix: Option<BytesDiff>,
-    /// How many blobs have each status. A blob and its partner count once.
+    /// The number of blobs with each status. A blob and its partner count once.
     pub counts: Counts,
-    /// How many bytes differ in blobs that are the same by meaning, because nothing is known of these bytes: they are behind tensors, or
-    /// messages have fields of a later version or another layout. 0 if the comparison is exact, where they count, or was stopped early. In
-    /// files on other machines, only messages of different length are compared for it.
+    /// The number of bytes that differ in blobs with the same meaning, because the meaning of these bytes is unknown:
+    /// they follow tensors, or messages have fields of a later version or another layout. 0 if the comparison was
+    /// stopped early, or is exact, because they count then. In files on other machines, this covers only messages of
+    /// different length.
     pub ignored_bytes: u64,
 }
 
-/// How many blobs have each status.
+/// The number of blobs with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

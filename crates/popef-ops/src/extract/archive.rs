@@ -1,4 +1,4 @@
-//! Files with several arrays. The arrays are gone through several times, so that nothing of them is kept.
+//! Files with several arrays. The arrays are visited several times, so that none needs to be kept.
 
 use popef::{Blob, TensorInfo};
 
@@ -44,7 +44,7 @@ pub(super) fn write(plan: &Plan<'_>, files: &Files<'_>) -> Result<(), Error> {
 }
 
 impl<'p, 'f> Members<'p, 'f> {
-    /// Those of a plan with one archive.
+    /// The members of a plan with one archive.
     pub(super) fn of_all(plan: &'p Plan<'f>) -> Self {
         Members { plan, are_feeds: false }
     }

@@ -14,31 +14,32 @@ use crate::work::{copy, len_of};
 
 /// Data from this length on is copied by the system. For shorter data, opening the file once more would take longer.
 const BY_THE_SYSTEM: u64 = 128 << 10;
-/// How much is copied until the progress is told, and the work can stop.
+/// The number of bytes copied between two reports of progress, at which the work can stop.
 const STEP: u64 = 4 << 20;
 
 /// Where files are made.
 pub(super) struct Files<'t> {
-    /// None if nothing is written.
+    /// `None` if nothing is written.
     path: Option<&'t Path>,
-    /// When all files say that they were changed, in seconds since 1970.
+    /// The time of the last change that all files get, in seconds since 1970.
     modified: u64,
     most: Most,
     progress: &'t dyn Progress,
 }
 
 impl<'t> Files<'t> {
-    /// `most` is what all files allow at most.
+    /// `most` limits the permissions of all files.
     pub(super) fn new(path: Option<&'t Path>, modified: u64, most: Most, progress: &'t dyn Progress) -> Self {
         Files { path, modified, most, progress }
     }
 
-    /// When all files say that they were changed, in seconds since 1970.
+    /// The time of the last change that all files get, in seconds since 1970.
     pub(super) fn modified(&self) -> u64 {
         self.modified
     }
 
-    /// Makes a file. There is none of its name, and if one appears, also a link, it is not written to. Returns its length.
+    /// Makes a file under a free name. If the name is taken meanwhile, even by a link, fails without writing. Returns
+    /// the file's length.
     pub(super) fn file(
         &self,
         name: &str,
@@ -70,7 +71,7 @@ impl<'t> Files<'t> {
     }
 }
 
-/// Creates a file, and the folder that it is in if that is missing.
+/// Creates a file, and its folder if that is missing.
 fn create(path: &Path, most: Most) -> io::Result<fs::File> {
     let create = || most.limit(fs::OpenOptions::new().write(true).create_new(true)).open(path);
     match (create(), path.parent()) {
@@ -88,19 +89,19 @@ fn create(path: &Path, most: Most) -> io::Result<fs::File> {
 
 /// A file that is being written.
 pub(super) struct NewFile<'t> {
-    /// None if only the length is wanted.
+    /// `None` if only the length is wanted.
     out: Option<BufWriter<fs::File>>,
     len: u64,
     progress: &'t dyn Progress,
 }
 
 impl<'t> NewFile<'t> {
-    /// Writes to a file from its beginning, or to none.
+    /// Writes to the given file from its beginning, or only counts without a file.
     pub(super) fn over(file: Option<fs::File>, progress: &'t dyn Progress) -> Self {
         NewFile { out: file.map(|file| BufWriter::with_capacity(8 << 10, file)), len: 0, progress }
     }
 
-    /// Writes what is left. Returns how many bytes it has, or would have.
+    /// Writes what is left. Returns the number of bytes that the file has, or would have.
     pub(super) fn end(mut self) -> Result<u64, Error> {
         self.flush().map_err(|error| Error::io("write the file", error))?;
         Ok(self.len)
@@ -115,7 +116,7 @@ impl<'t> NewFile<'t> {
         self.out.is_none()
     }
 
-    /// Counts bytes that would be written.
+    /// Counts bytes instead of writing them.
     pub(super) fn skip(&mut self, len: u64) {
         self.len = self.len.saturating_add(len);
     }
@@ -142,7 +143,7 @@ impl<'t> NewFile<'t> {
         Ok(())
     }
 
-    /// Writes all that a reader gives.
+    /// Writes all bytes of a reader.
     pub(super) fn copy(&mut self, from: &mut dyn Read) -> Result<(), Error> {
         let progress = self.progress;
         copy(from, self, progress)

@@ -16,17 +16,17 @@ use crate::rights::Most;
 /// A folder that is being made beside its path. Dropping it removes it.
 pub(super) struct Folder {
     new: TempDir,
-    /// The folders that it is in. Dropped after the new folder.
+    /// The parent folders that were made. Dropped after the new folder.
     _made: Made,
     path: PathBuf,
     /// Whether a folder that is not empty is at the path.
     replaces: bool,
-    /// Who may read the folder that is at the path, and so the new one.
+    /// The permissions of the folder at the path, which the new one gets.
     permissions: Option<fs::Permissions>,
 }
 
 impl Folder {
-    /// Begins the folder of a target, if anything is to be written. A new one allows at most what such files do.
+    /// Begins the folder of a target, if anything is written. A new one gets at most the permissions of such files.
     pub(super) fn of(target: TargetFolder<'_>, most: Most) -> Result<Option<Self>, Error> {
         match target {
             TargetFolder::At(path, overwrite) => Folder::begin(path, overwrite, most).map(Some),
@@ -43,7 +43,7 @@ impl Folder {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".popef-extract-");
         let permissions = fs::metadata(path).ok().map(|found| found.permissions()).filter(|_| cfg!(unix));
-        // As a folder that is made in the usual way. Without this, only its owner could read it, also at the end.
+        // Gives the permissions of an ordinary new folder. Without this, only its owner could read it, also at the end.
         #[cfg(unix)]
         if permissions.is_none() {
             builder.permissions(most.folder_permissions());
@@ -125,7 +125,7 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     if entries.next().is_none() {
         return Ok(false);
     }
-    // Also if nothing may be replaced: to allow it would not help then.
+    // This comes before `overwrite`, because allowing it would not help.
     check_extracted(path)?;
     match overwrite {
         Overwrite::Never => refuse(Code::FileExists, "the folder is not empty"),
@@ -133,8 +133,8 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     }
 }
 
-/// Fails if there is anything in the folder that extracting a file did not put there, or that is not in folders that
-/// extracting several files has made. Replacing the folder would remove it, and it may be an input.
+/// Fails if the folder has anything that extracting a file did not put there, outside folders that extracting several
+/// files has made. Replacing the folder would remove it, and it may be an input.
 fn check_extracted(path: &Path) -> Result<(), Error> {
     let refuse = |why: &str| {
         let message = format!("the folder is not empty, and only one that was extracted is replaced: {why}");
@@ -166,7 +166,7 @@ fn check_extracted(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// What an index names: hashes of its files and of the folders that they are in, sorted.
+/// The entries of an index: hashes of its files and of their folders, sorted.
 struct Known {
     hashes: Vec<u64>,
     hasher: RandomState,
@@ -196,7 +196,7 @@ impl Known {
         Ok(Known { hashes, hasher })
     }
 
-    /// The first entry found in the folder that is not known.
+    /// The first unknown entry found in the folder.
     fn first_other(&self, folder: &Path) -> io::Result<Option<PathBuf>> {
         let mut folders = vec![PathBuf::new()];
         while let Some(within) = folders.pop() {

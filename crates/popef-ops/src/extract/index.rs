@@ -1,4 +1,4 @@
-//! `index.json`: what an extracted folder holds, and everything of the file that its other files cannot say.
+//! `index.json`: the contents of an extracted folder, and all facts about the file that its other files do not have.
 
 use std::fmt;
 use std::fs;
@@ -26,14 +26,14 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub(crate) struct Index {
     place: Place,
-    /// When the files say that they were last changed, in seconds since 1970. A file that says something else was changed
-    /// after it was extracted.
+    /// The time of the last change of the files, in seconds since 1970. A file with another time was changed after it
+    /// was extracted.
     pub(crate) modified: u64,
     /// The file with the bytes before the first blob.
     pub(crate) prefix: Option<String>,
 }
 
-/// What it says besides its entries, which may come before or behind them.
+/// The part of the index besides its entries, which may come before or after them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct About {
@@ -55,7 +55,7 @@ pub(crate) struct Entry {
     /// The version of the format that the blob was written for.
     #[serde(default, skip_serializing_if = "Text::is_empty")]
     pub(crate) version: Text<'static>,
-    /// The file with the blob's data, or with its metadata. None if it has neither.
+    /// The file with the blob's data, or with its metadata. `None` if it has neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<Stored>,
     /// The file with the bytes after the last tensor, or after metadata.
@@ -64,7 +64,7 @@ pub(crate) struct Entry {
     /// How the executable is to be compressed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compress: Option<Packing>,
-    /// How the executable was compressed, if it is not compressed so again.
+    /// How the executable was compressed, if it is not compressed again in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) was: Option<Compression>,
     /// Whether the executable has no name, or the name of another, as in the file that was extracted.
@@ -132,7 +132,7 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Er
 }
 
 impl Index {
-    /// Opens that of a folder, which may be anything.
+    /// Opens the index of a folder. It may be any file.
     pub(crate) fn open(folder: &Path) -> Result<Self, Error> {
         if folder.is_file() {
             let message = "it is a file; needed is a folder that popef extract made";
@@ -180,7 +180,7 @@ fn bad(error: serde_json::Error) -> Error {
     }
 }
 
-/// Hands out the entries of an index. The rest was read already.
+/// Hands out the entries of an index. The rest was read before.
 struct Entries<'e> {
     each: &'e mut dyn FnMut(Entry) -> Result<(), Error>,
     /// What `each` failed with.
@@ -223,7 +223,7 @@ impl<'de> DeserializeSeed<'de> for &mut Entries<'_> {
     }
 }
 
-/// Writes what comes before the entries, of which each has a line.
+/// Writes the part before the entries. Each entry has a line.
 pub(crate) fn write_begin(out: &mut impl Write, modified: u64, prefix: Option<&str>) -> io::Result<()> {
     write!(out, "{{\"indexVersion\": {VERSION}, \"modified\": {modified}, ")?;
     if let Some(prefix) = prefix {
@@ -232,7 +232,7 @@ pub(crate) fn write_begin(out: &mut impl Write, modified: u64, prefix: Option<&s
     out.write_all(b"\"blobs\": [")
 }
 
-/// Writes what comes behind the entries.
+/// Writes the part after the entries.
 pub(crate) fn write_end(out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n]}\n")
 }
@@ -266,7 +266,7 @@ impl Kind {
     }
 }
 
-/// The header and info that this program writes for a blob with `len` bytes of data. None if it has no info to write.
+/// The header and info that this program writes for a blob with `len` bytes of data. `None` if it has no info to write.
 pub(crate) fn head(kind: &Kind, metadata: Option<&Metadata>, version: &Text<'_>, len: u64) -> Option<Vec<u8>> {
     let info = match kind {
         Kind::Executable(info) => InfoRef::from(info),
@@ -279,7 +279,8 @@ pub(crate) fn head(kind: &Kind, metadata: Option<&Metadata>, version: &Text<'_>,
     popef::write::head(version, info, len).ok()
 }
 
-/// How an executable of this compression is compressed again. Nobody but us can be asked for zstd or LZ4.
+/// How an executable of this compression is compressed again. The library does not write zstd or LZ4, so the default
+/// replaces them.
 pub(crate) fn packing_for(compression: Compression) -> Packing {
     match compression {
         Compression::Gzip => Packing::Gzip(6),

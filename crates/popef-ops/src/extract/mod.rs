@@ -1,5 +1,5 @@
-//! Takes files apart: each blob into a file that other programs read, and `index.json`, by which [`pack`](crate::pack) makes
-//! the same file again, byte for byte.
+//! Extracts files: each blob into a file that other programs read, and `index.json`, with which [`pack`](crate::pack)
+//! makes the same file again, byte for byte.
 
 mod archive;
 mod files;
@@ -48,12 +48,12 @@ pub enum Arrays {
     Raw,
 }
 
-/// What is taken out of files, and how.
+/// What to extract from files, and how.
 #[derive(Clone, Copy)]
 pub struct ExtractOptions<'o> {
     /// How tensors and feeds are written.
     pub arrays: Arrays,
-    /// Whether executables are unpacked. [`pack`](crate::pack) then compresses them anew, which gives other bytes.
+    /// Whether executables are unpacked. [`pack`](crate::pack) then compresses them again, which gives other bytes.
     pub unpacked: bool,
     /// Which blobs are taken out.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
@@ -74,16 +74,16 @@ impl fmt::Debug for ExtractOptions<'_> {
     }
 }
 
-/// Writes the chosen blobs of files into a new folder. One file's blobs go into the folder itself, those of several files into a
-/// folder for each within it.
+/// Writes the chosen blobs of files into a new folder. The blobs of a single file go into the folder itself, those of
+/// several files into a subfolder for each.
 ///
-/// The folder appears when it is complete, and the folders that it is in are made if they are missing. No name from a file
-/// becomes a path, and nothing is written through a link. With [`Overwrite::Never`](crate::Overwrite::Never), the folder must not
-/// exist, or be empty. Otherwise one that was extracted is replaced, if nothing else is in it.
+/// The folder appears when it is complete, and missing parents are made. No name from a file becomes a path, and links
+/// are not followed. With [`Overwrite::Never`](crate::Overwrite::Never), the folder must not exist, or be empty.
+/// Otherwise an extracted folder is replaced, if nothing else is in it.
 ///
-/// What is extracted of a file allows nobody more than the file does, as [`Output`](crate::Output) has it.
+/// Only users who could open a file can open its extracted files, as for [`Output`](crate::Output).
 ///
-/// `each` is told of each blob in order while the work goes on.
+/// `each` is called for each blob in order, during the work.
 ///
 /// ```
 /// use popef_ops::extract::{ExtractOptions, extract};
@@ -110,7 +110,7 @@ pub fn extract(
     progress: &dyn Progress,
     each: &mut dyn FnMut(ExtractedBlob) -> Result<(), Error>,
 ) -> Result<Extracted, Error> {
-    // Of several files, each has a folder of its own, and the one around them has only names.
+    // With several files, each has a folder of its own, and the outer one has only names.
     let folder = Folder::of(target, if let [file] = files { Most::of([file]) } else { Most::USUAL })?;
     let mut names = Names::default();
     let mut extracted = Extracted { files: Vec::new() };

@@ -14,16 +14,16 @@ const LONGEST_KEY: usize = 4096;
 
 /// Gives each of a few things a file name of its own.
 ///
-/// A file name has nothing that a file system refuses, and nothing invisible, so that it cannot lead out of its folder, and misleads
-/// nobody. Names that differ only in upper and lower case, or in the normalisation of Unicode, get a number.
+/// A file name has only visible characters that every file system accepts, so that it cannot lead out of its folder or
+/// mislead users. Names that differ only in upper and lower case, or in the normalisation of Unicode, get a number.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// How many names were made of each.
+    /// The number of names made from each.
     taken: HashMap<String, u64>,
 }
 
 impl Names {
-    /// A new file name like a name from a file.
+    /// Makes a new file name from a name in a file.
     pub(crate) fn of(&mut self, name: &[u8]) -> String {
         let name = safe(name);
         let mut nth = self.taken.get(&*folded(&name)).copied().unwrap_or(0).saturating_add(1);
@@ -41,10 +41,10 @@ impl Names {
     }
 }
 
-/// A name that a blob is to have among others, before it is known whether it needs a number.
+/// The wanted name of a blob among others, before it is known whether it needs a number.
 #[derive(Clone, Debug)]
 pub(super) struct Wish<'n> {
-    /// Where no two names may be the same: a folder, or an archive.
+    /// Where all names must differ: a folder, or an archive.
     pub(super) place: &'static str,
     pub(super) name: Cow<'n, str>,
     pub(super) same: Same,
@@ -53,11 +53,12 @@ pub(super) struct Wish<'n> {
 /// Which names are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Same {
-    /// Only those of the same characters.
+    /// Only names with the same characters.
     Exactly,
-    /// Also those that differ only in upper and lower case, or in the normalisation of Unicode.
+    /// Names that differ only in upper and lower case, or in the normalisation of Unicode, are the same too.
     Folded,
-    /// Also those with and without `.npy`: NumPy finds an array by its key and by its entry, which is the key and `.npy`.
+    /// Names with and without `.npy` are the same too: NumPy finds an array by its key and by its entry, which is the
+    /// key and `.npy`.
     Keys,
 }
 
@@ -73,10 +74,10 @@ impl Wish<'_> {
     }
 }
 
-/// The numbers of the names that would be the same as another.
+/// The numbers of the names that would equal another one.
 ///
-/// Only hashes of names are looked at, 8 bytes per name, and only numbers are kept, so that a file may have millions of blobs. If
-/// two names have one hash, which chance alone brings about, one of them gets a number that it does not need.
+/// Only hashes of names are examined, 8 bytes per name, and only numbers are kept, so that a file may have millions of
+/// blobs. If two names happen to have the same hash, one of them gets a number that it does not need.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(
     /// Blobs and their numbers, in order.
@@ -84,7 +85,8 @@ pub(super) struct Numbers(
 );
 
 impl Numbers {
-    /// `wishes` gives the blobs in order with their names, the same each time. The first of a name has no number.
+    /// `wishes` gives the blobs in order with their names, the same each time. The first blob with a name has no
+    /// number.
     pub(super) fn of<'n, I: Iterator<Item = (usize, Wish<'n>)>>(count: usize, wishes: impl Fn() -> I) -> Numbers {
         let hasher = RandomState::new();
         let mut all = Vec::with_capacity(count);
@@ -131,14 +133,15 @@ fn numbered(name: &str, number: Option<u32>) -> Cow<'_, str> {
     number.map_or(Cow::Borrowed(name), |number| Cow::Owned(format!("{name}~{number}")))
 }
 
-/// A name that is safe on every system, and that has an ending put after it.
+/// Makes a name that is safe on every system, before its ending is added.
 pub(crate) fn safe(name: &[u8]) -> String {
     let mut kept = String::new();
     for chunk in cut(name).utf8_chunks() {
         kept.extend(chunk.valid().chars().map(|letter| if is_refused(letter) { '_' } else { letter }));
         kept.extend(chunk.invalid().iter().map(|_| '_'));
     }
-    // What begins with a dot is hidden, and with a hyphen looks like an option. Windows drops dots and spaces at the end.
+    // A name with a leading dot is hidden, and one with a leading hyphen looks like an option. Windows drops dots and
+    // spaces at the end.
     let name = kept.trim_end_matches(['.', ' ']);
     match name.as_bytes().first() {
         None => "unnamed".to_owned(),
@@ -156,12 +159,12 @@ fn cut(name: &[u8]) -> &[u8] {
     name.get(..end).unwrap_or(name)
 }
 
-/// Whether a system takes no such letter in the name of a file, or it hides something from a reader.
+/// Whether a system does not accept the letter in the name of a file, or the letter hides something from a reader.
 fn is_refused(letter: char) -> bool {
     matches!(letter, '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*') || is_hidden(letter)
 }
 
-/// Whether Windows takes the name for a device, whatever follows the first dot.
+/// Whether Windows treats the name as a device, whatever follows the first dot.
 fn is_reserved(name: &str) -> bool {
     let name = name.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
     let is_number =
@@ -172,8 +175,8 @@ fn is_reserved(name: &str) -> bool {
         || numbered("LPT")
 }
 
-/// What all names have in common that are one file on a system: case and the normalisation of Unicode do not count everywhere. Some
-/// names that have it in common are two files everywhere.
+/// Returns the common form of all names that are one file on some system: case and the normalisation of Unicode do not
+/// count everywhere. Some names with the same form are two files everywhere.
 pub(crate) fn folded(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         return name.to_ascii_lowercase().into();
@@ -183,15 +186,15 @@ pub(crate) fn folded(name: &str) -> Cow<'_, str> {
     upper.flat_map(char::to_lowercase).nfd().collect::<String>().into()
 }
 
-/// The key of an array in an `.npz` file: the name itself, unless it hides something, or an archive that is unpacked would lead
-/// elsewhere by it. Names with slashes are usual, and numpy takes them.
+/// The key of an array in an `.npz` file: the name itself, unless it hides something, or would lead elsewhere when the
+/// archive is unpacked. Names with slashes are usual, and numpy accepts them.
 pub(super) fn entry_key(name: &Text<'_>) -> String {
     let is_key = |text: &str| text.len() <= LONGEST_KEY && !text.contains(|letter| letter == '\\' || is_hidden(letter));
     let text = name.to_str().ok().filter(|text| is_key(text) && is_path_within(text));
     text.map_or_else(|| safe(name.as_bytes()), str::to_owned)
 }
 
-/// Whether a path leads to something in the folder that it begins in, on any system.
+/// Whether a path stays within the folder in which it begins, on any system.
 fn is_path_within(path: &str) -> bool {
     let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     !has_drive && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
@@ -237,7 +240,7 @@ mod tests {
         }
         assert_eq!(safe(b"caf\xe9"), "caf_");
         assert_eq!(safe(&[b'a'; 5000]).len(), LONGEST);
-        // The limit is one of bytes, and no letter is cut.
+        // The limit counts bytes, and characters are never cut.
         for start in ["", "a", "aa", "aaa"] {
             let name = safe(format!("{start}{}", "日🦀".repeat(100)).as_bytes());
             assert!((LONGEST - 3..=LONGEST).contains(&name.len()) && !name.contains('_'), "{name}");
@@ -270,7 +273,7 @@ mod tests {
         assert_eq!(made(&["weights"; 100_000], Same::Folded).last().map(String::as_str), Some("weights~100000"));
     }
 
-    /// The names that blobs of these names get.
+    /// The names that blobs with these names get.
     fn made(names: &[&str], same: Same) -> Vec<String> {
         let wish = |name: &str| Wish { place: "tensors", name: name.to_owned().into(), same };
         let numbers = Numbers::of(names.len(), || names.iter().enumerate().map(|(blob, name)| (blob, wish(name))));

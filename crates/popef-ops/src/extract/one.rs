@@ -1,4 +1,4 @@
-//! Blobs in one file, as other programs have them, without `index.json`.
+//! Blobs in a single file for other programs, without `index.json`.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ use crate::progress::Progress;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OneFile {
-    /// One tensor or feed, as numpy has it.
+    /// One tensor or feed, in numpy's format.
     Npy,
     /// Tensors and feeds, by name.
     Npz,
@@ -36,8 +36,8 @@ pub enum OneFile {
 }
 
 impl OneFile {
-    /// What a file of such a name holds, by its ending: `.npy`, `.npz`, `.safetensors`, `.bin` or `.json`. A path that ends with a
-    /// slash is a folder.
+    /// Returns what a file with this name holds, by its ending: `.npy`, `.npz`, `.safetensors`, `.bin` or `.json`. A
+    /// path that ends with a slash is a folder.
     ///
     /// ```
     /// use popef_ops::extract::OneFile;
@@ -59,7 +59,7 @@ impl OneFile {
         }
     }
 
-    /// How tensors and feeds are in it. `None` if it has none.
+    /// How it stores tensors and feeds. `None` if it has no arrays.
     pub fn arrays(self) -> Option<Arrays> {
         match self {
             OneFile::Npy => Some(Arrays::Npy),
@@ -78,7 +78,7 @@ impl OneFile {
         }
     }
 
-    /// What it has one of, or several.
+    /// The words for what the file has: one item or several.
     fn needed(self) -> &'static str {
         match self {
             OneFile::Npy => "an .npy file has one tensor or feed",
@@ -106,7 +106,8 @@ pub struct Npy<'f> {
 }
 
 impl<'f> Npy<'f> {
-    /// The file of a blob. An error if it is no tensor and no feed, or if its data, shape or type make no array.
+    /// The file of a blob. Fails if the blob is not a tensor or a feed, or if its data, shape or type cannot make an
+    /// array.
     pub fn of(blob: &Blob<'f>) -> Result<Self, Error> {
         let none = || Error::new(Code::WrongArguments, format!("{} is no tensor or feed", described(blob)));
         let (info, len) =
@@ -118,13 +119,13 @@ impl<'f> Npy<'f> {
     }
 }
 
-/// Writes the chosen blobs of a file that fit `form` into one file, which other programs read. Nothing else says what they were: names
-/// and bytes that the file cannot have are lost, and notes say so. How arrays are written follows from the form.
+/// Writes the chosen blobs of a file that fit `form` into one file, which other programs read. The file has no index:
+/// names and bytes that it cannot store are lost, and notes say so. The form determines how arrays are written.
 ///
-/// It is an error if no blob fits, if several do and the file has one, and if the data of a tensor makes no array. The file is
-/// made as a [`PlainFile`] is; the target is a path, or nothing is written.
+/// It is an error if no blob fits, if several do and the file has room for one, or if the data of a tensor cannot make
+/// an array. The file is made like a [`PlainFile`]; the target is a path, or nothing is written.
 ///
-/// `each` is told of each blob in order, once all are written.
+/// `each` is called for each blob in order, once all are written.
 ///
 /// ```
 /// use popef_ops::extract::{ExtractOptions, OneFile, extract_one};
@@ -169,7 +170,7 @@ pub fn extract_one(
     Ok(Extracted { files: vec![report] })
 }
 
-/// Fails unless the file can have what is chosen.
+/// Fails unless the file can store the chosen blobs.
 fn check(plan: &Plan<'_>, form: OneFile) -> Result<(), Error> {
     let needed = form.needed();
     let wrong = |code, found: String| Err(in_file(plan, Error::new(code, format!("{needed}, and {found}"))));
@@ -184,7 +185,7 @@ fn check(plan: &Plan<'_>, form: OneFile) -> Result<(), Error> {
     odd.map_or(Ok(()), |blob| Err(in_file(plan, no_array(&blob))))
 }
 
-/// The error, of the file that is read.
+/// The error, about the file that is read.
 fn in_file(plan: &Plan<'_>, error: Error) -> Error {
     plan.file().path().into_iter().fold(error, Error::in_file)
 }
@@ -238,7 +239,7 @@ fn single(plan: &Plan<'_>, blob: &Blob<'_>, form: OneFile, file: &mut NewFile<'_
     }
 }
 
-/// What is reported of a blob. `size` is that of the file.
+/// Reports a blob. `size` is the size of the file.
 fn row(
     plan: &Plan<'_>,
     blob: &Blob<'_>,
@@ -264,7 +265,7 @@ fn row(
     })
 }
 
-/// The note, where there is no `index.json` and no file beside this one.
+/// The note for a file without an `index.json` or a second file.
 fn without_index(note: Note) -> Option<Note> {
     match note {
         Note::AsBytes => Some(Note::TypeLost),

@@ -1,5 +1,5 @@
-//! What is written for a file. It is computed anew for each blob when it is needed: what is kept is a bit per blob, and the
-//! numbers of names that several blobs have.
+//! The plan of what is written for a file. It is computed anew for each blob when needed: only a bit per blob is kept,
+//! and the numbers of names that several blobs have.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher as _, RandomState};
@@ -28,7 +28,7 @@ pub(super) struct Plan<'f> {
     /// Whether feeds are in one archive with tensors.
     together: bool,
     chosen: Vec<bool>,
-    /// Those of the main files and keys.
+    /// The numbers in the names of main files and keys.
     numbers: Numbers,
     surplus: Numbers,
     forbidden: ForbiddenNames,
@@ -38,7 +38,7 @@ pub(super) struct Plan<'f> {
 struct Goes {
     /// A folder, or an archive.
     place: &'static str,
-    /// The ending of the file in the folder. None for an archive.
+    /// The ending of the file in the folder. `None` for an archive.
     ending: Option<&'static str>,
     form: Form,
     /// The bytes of data that are in the main file; the rest is surplus.
@@ -64,7 +64,7 @@ impl<'f> Plan<'f> {
         Plan::with(file, options, false)
     }
 
-    /// The same for one file with all arrays.
+    /// Makes the same plan for one file with all arrays.
     pub(super) fn of_one(file: &'f File, options: &ExtractOptions<'_>) -> Self {
         Plan::with(file, options, true)
     }
@@ -160,7 +160,7 @@ impl<'f> Plan<'f> {
         data.is_feed() && !self.together
     }
 
-    /// What is no array, because data is missing or the type is unknown, is written as it is.
+    /// Data that cannot make an array, because some is missing or the type is unknown, is written as it is.
     fn array_goes(&self, data: &DataBlob<'_>) -> Goes {
         let is_feed = self.is_feed(data);
         let folder = if is_feed { "feeds" } else { "tensors" };
@@ -177,7 +177,7 @@ impl<'f> Plan<'f> {
         Goes { place, ending, form, len }
     }
 
-    /// The executable, if it is to be unpacked. An unknown compression stays.
+    /// The executable, if it must be unpacked. An unknown compression stays.
     fn unpacks<'b>(&self, blob: &Blob<'b>) -> Option<ExecutableBlob<'b>> {
         let executable = blob.as_executable().filter(|_| self.unpacked)?;
         executable.compression().ok()??;
@@ -235,11 +235,11 @@ fn surplus_wish<'b>(blob: &Blob<'_>) -> Wish<'b> {
     Wish { place: "surplus", name: safe(name_of(blob).as_bytes()).into(), same: Same::Folded }
 }
 
-/// The names of executables that the format forbids: those of several, and the empty one.
+/// The names of executables that the format forbids: repeated names, and the empty one.
 #[derive(Default)]
 struct ForbiddenNames {
     random: RandomState,
-    /// Hashes of the names that several have, sorted.
+    /// Hashes of repeated names, sorted.
     several: Vec<u64>,
 }
 
@@ -260,7 +260,7 @@ impl ForbiddenNames {
 }
 
 impl Planned {
-    /// The executable's unpacked bytes are written, and its entry is that of one that is not compressed.
+    /// Writes the executable's unpacked bytes, with the entry of an uncompressed one.
     fn unpack(&mut self, executable: &ExecutableBlob<'_>) {
         let was = executable.compression().ok().flatten();
         self.entry.compress = was.map(packing_for);
@@ -270,7 +270,8 @@ impl Planned {
         self.notes.push(if self.entry.was.is_some() { Note::AsZlib } else { Note::Recompressed });
     }
 
-    /// Adds what follows the main file's data, and the header and info if they are not what is written for these values.
+    /// Adds the bytes after the main file's data, and the header and info if they differ from those written for these
+    /// values.
     fn keep(&mut self, blob: &Blob<'_>, surplus: impl FnOnce() -> String) -> Result<(), Error> {
         let len = blob.data().len();
         if self.len < len {
@@ -294,8 +295,8 @@ fn tensor_key<'b>(blob: &Blob<'b>) -> Cow<'b, str> {
     }
 }
 
-/// The shape and type of a tensor, or of all tensors of a feed with their number in front, and their size in bytes. None if
-/// this is no array, or the data is shorter.
+/// The shape and type of a tensor, or of all tensors of a feed with their number first, and their size in bytes. `None`
+/// if this is not an array, or the data is shorter.
 pub(super) fn whole(data: &DataBlob<'_>) -> Option<(TensorInfo, u64)> {
     let mut info = data.tensor_info();
     if data.is_feed() {
@@ -308,7 +309,7 @@ pub(super) fn whole(data: &DataBlob<'_>) -> Option<(TensorInfo, u64)> {
 /// The most dimensions of an array in numpy before version 2.
 const MOST_DIMENSIONS: usize = 32;
 
-/// Whether other programs can have such an array. They also compute sizes for an empty one, as if it were not.
+/// Whether other programs support this array. They also compute sizes for an empty one, as if it were not.
 fn is_array(info: &TensorInfo) -> bool {
     let filled: Vec<i64> = info.shape.iter().map(|&extent| extent.max(1)).collect();
     let size = TensorInfo::new(info.data_type, filled).size_in_bytes();

@@ -28,7 +28,7 @@ pub struct ExtractedFile {
     pub data_size: u64,
     /// The bytes that were written for them.
     pub extracted_size: u64,
-    /// The files that belong to no blob: what comes before the first one, if anything does, and the index.
+    /// The files that do not belong to a blob: the bytes before the first one, if any, and the index.
     pub others: Vec<ExtractedPart>,
 }
 
@@ -63,10 +63,10 @@ pub struct ExtractedBlob {
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name. That of metadata is its executable's.
+    /// Its name. Metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
-    /// The file with its data, relative to the file's folder. None if only index.json has it.
+    /// The file with its data, relative to the file's folder. `None` if only index.json has it.
     pub path: Option<String>,
     /// The name of the array in a file with several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct ExtractedBlob {
 /// One line per note: its variant, its name, and its words.
 macro_rules! notes {
     ($( $variant:ident = $name:literal, $words:literal; )+) => {
-        /// What is special about a blob that was taken out.
+        /// A special property of an extracted blob.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
         #[non_exhaustive]
         pub enum Note { $( #[doc = $words] #[serde(rename = $name)] $variant, )+ }
@@ -94,7 +94,7 @@ macro_rules! notes {
             /// All notes.
             pub const ALL: &'static [Note] = &[ $( Note::$variant, )+ ];
 
-            /// The words for people, which follow the name of the blob.
+            /// The text for people, which follows the name of the blob.
             pub fn words(self) -> &'static str {
                 match self { $( Note::$variant => $words, )+ }
             }

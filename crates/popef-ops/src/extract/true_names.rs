@@ -1,4 +1,4 @@
-//! The names of blobs that are not those of their files.
+//! The names of blobs that differ from those of their files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,17 @@ use popef::types::{FeedDataInfo, TensorDataInfo, Text};
 use super::index::{Entry, Form, INDEX, Index, Kind};
 use crate::error::Error;
 
-/// What the indices around files say. Each is read once, and only names that differ from those of files are kept.
+/// The contents of the indexes around files. Each is read once, and only names that differ from those of files are
+/// kept.
 #[derive(Debug, Default)]
 pub(crate) struct ExtractedNames {
-    /// By the folder of an index, and the path of a file in it.
+    /// Keyed by the folder of an index, and the path of a file in it.
     folders: HashMap<PathBuf, HashMap<String, Text<'static>>>,
 }
 
 impl ExtractedNames {
-    /// The name of the tensor or feed that was extracted to an `.npy` file. None if it is the name of the file, or if nothing says what
-    /// the file is.
+    /// The name of the tensor or feed that was extracted to an `.npy` file. `None` if it is the name of the file, or if
+    /// it is unknown.
     pub(crate) fn name_of(&mut self, npy: &Path) -> Result<Option<Text<'static>>, Error> {
         let folder = npy.parent().and_then(|folder| Some((folder.file_name()?.to_str()?, around(folder))));
         let Some(((within, root), file)) = folder.zip(npy.file_name().and_then(|name| name.to_str())) else {
@@ -31,12 +32,12 @@ impl ExtractedNames {
     }
 }
 
-/// The folder that a folder is in.
+/// The parent of a folder.
 fn around(folder: &Path) -> PathBuf {
     folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The names that a folder's index has, if there is one, for files that are called otherwise. It may be another program's.
+/// The names that a folder's index has for files with other names. The index may be missing, or be another program's.
 fn names_of(folder: &Path) -> Result<HashMap<String, Text<'static>>, Error> {
     let mut names = HashMap::new();
     if !folder.join(INDEX).is_file() {
@@ -50,7 +51,7 @@ fn names_of(folder: &Path) -> Result<HashMap<String, Text<'static>>, Error> {
     Ok(names)
 }
 
-/// The file of an entry, and the name of its blob, if that is another than the file's.
+/// The file of an entry, and the name of its blob, if that differs from the file's.
 fn renamed(entry: Entry) -> Option<(String, Text<'static>)> {
     let (Kind::Tensor(TensorDataInfo { name, .. }) | Kind::Feed(FeedDataInfo { name, .. })) = entry.blob else {
         return None;

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::listed::name_of;
 use crate::work::in_order;
 
-/// Is told of each blob that was taken out.
+/// Called for each extracted blob.
 pub(super) type Each<'e> = &'e mut dyn FnMut(ExtractedBlob) -> Result<(), Error>;
 
-/// A blob that is written: its line of the index, and what is reported of it.
+/// A written blob: its line of the index, and its report.
 struct Done {
     line: Vec<u8>,
     row: ExtractedBlob,
@@ -58,9 +58,9 @@ pub(super) fn write(
     Ok(())
 }
 
-/// How many bytes were written for a blob.
+/// The number of bytes written for a blob.
 struct Sizes {
-    /// In its file, or for its data in an archive.
+    /// The bytes in its own file, or for its data in an archive.
     main: u64,
     surplus: u64,
 }
@@ -81,7 +81,7 @@ fn row(input: usize, blob: &Blob<'_>, planned: Planned, Sizes { main, surplus }:
     }
 }
 
-/// Writes what a blob has for itself.
+/// Writes the files that belong to one blob alone.
 fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<Sizes, Error> {
     let (entry, data) = (&planned.entry, blob.data());
     let main = match &entry.data {

@@ -17,7 +17,8 @@ use crate::near::quoted;
 pub(super) struct Memory(Arc<dyn ReadAt>);
 
 impl Array {
-    /// An array that a program has. `bytes` are all of it as PopEF has them: little-endian, the last dimension running fastest.
+    /// An array in memory. `bytes` are its whole content in PopEF's layout: little-endian, the last dimension running
+    /// fastest.
     ///
     /// They are read several times, and must be the same each time.
     ///

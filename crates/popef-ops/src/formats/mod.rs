@@ -1,8 +1,8 @@
-//! Arrays in files of other formats: `.npy`, `.npz` and `.safetensors`, and arrays that a program has.
+//! Arrays in files of other formats: `.npy`, `.npz` and `.safetensors`, and arrays in memory.
 //!
-//! [`read`] opens such a file, whatever it is called, and gives its arrays: name, shape and type, and a reader of the bytes as
-//! PopEF has them. Headers are checked against the bytes that are there. No array is held in memory as a whole, except one in
-//! Fortran order, which is small or refused.
+//! [`read`] opens any such file, whatever its name, and gives its arrays: name, shape and type, and a reader of the
+//! bytes in PopEF's layout. Headers are checked against the existing bytes. No array is held in memory as a whole,
+//! except one in Fortran order, which is small or refused.
 //!
 //! ```
 //! use popef::types::TensorDataInfo;
@@ -24,9 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! None of the formats has 8-bit floats that numpy reads, so they are bytes there: [`Array::as_type`] says whether an array can
-//! stand for a type. In a `.safetensors` file, `popef.dataType.NAME` in `__metadata__` is the type of the tensor NAME: `F8`,
-//! `F8143` or `F8152`. Tensors of the types `F8_E4M3FNUZ` and `F8_E5M2FNUZ` are read too.
+//! These formats have no 8-bit floats that numpy reads, so they are bytes there: [`Array::as_type`] says whether an
+//! array can stand for a type. In a `.safetensors` file, `popef.dataType.NAME` in `__metadata__` is the type of the
+//! tensor NAME: `F8`, `F8143` or `F8152`. Tensors of the types `F8_E4M3FNUZ` and `F8_E5M2FNUZ` are read too.
 
 mod memory;
 mod named;
@@ -62,12 +62,12 @@ pub enum Format {
     Npy,
     /// A zip archive of `.npy` files, as `numpy.savez` writes it.
     Npz,
-    /// Tensors behind a header in JSON.
+    /// Tensors after a header in JSON.
     Safetensors,
 }
 
 impl Format {
-    /// The format of a file by its first bytes. `None` if it is none of these.
+    /// Detects the format of a file by its first bytes. `None` if it has another format.
     fn of(first: &[u8]) -> Option<Format> {
         match first {
             _ if first.starts_with(npy::MAGIC) => Some(Format::Npy),
@@ -101,15 +101,15 @@ enum Stored {
     Memory(memory::Memory),
 }
 
-/// The arrays of a file, in its order. The format is known by the file's first bytes. Nothing but headers is read.
+/// The arrays of a file, in its order. The first bytes determine the format. Only headers are read.
 ///
-/// Of a file with very many arrays, [`ArrayFile`] takes less memory.
+/// For files with many arrays, [`ArrayFile`] takes less memory.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<Array>, Error> {
     let mut file = ArrayFile::open(path)?;
     (0..file.len()).filter_map(|index| file.get(index).transpose()).collect()
 }
 
-/// A file with arrays. Of an array, only the place of its header is kept, in 4 bytes, so a file may have millions.
+/// A file with arrays. Only the place of each array's header is kept, in 4 bytes, so a file may have millions.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -128,7 +128,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<Array>, Error> {
 pub struct ArrayFile {
     arrays: Arrays,
     path: PathBuf,
-    /// So that the file is not opened again for each array.
+    /// Keeps the file open, so that it is not opened again for each array.
     _open: Arc<LocalFile>,
 }
 
@@ -140,12 +140,12 @@ enum Arrays {
 }
 
 impl ArrayFile {
-    /// Opens a file. The format is known by its first bytes. Nothing but headers is read.
+    /// Opens a file. The first bytes determine the format. Only headers are read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         ArrayFile::of(Source::of(path.as_ref())?)
     }
 
-    /// The same for a file that was looked at already.
+    /// Opens a file that was examined already.
     pub(crate) fn of(source: Source) -> Result<Self, Error> {
         let path = source.path().to_owned();
         let (open, all) = (source.open()?, Place::of(source));
@@ -153,7 +153,7 @@ impl ArrayFile {
         Ok(ArrayFile { arrays, path, _open: open })
     }
 
-    /// How many arrays it has.
+    /// The number of arrays.
     pub fn len(&self) -> usize {
         match &self.arrays {
             Arrays::One(_) => 1,
@@ -162,7 +162,7 @@ impl ArrayFile {
         }
     }
 
-    /// Whether it has none.
+    /// Whether it has no arrays.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -192,8 +192,8 @@ impl Arrays {
 }
 
 impl Array {
-    /// A reader of exactly the bytes of the array as PopEF has them: little-endian, the last dimension running fastest. A
-    /// checksum in the file is checked when the last byte is read.
+    /// A reader of exactly the bytes of the array in PopEF's layout: little-endian, the last dimension running fastest.
+    /// A checksum in the file is checked when the last byte is read.
     pub fn reader(&self) -> Result<Box<dyn Read + Send>, Error> {
         let in_file = |error: Error| match self.place() {
             Some(place) => error.in_file(place.path()),
@@ -210,8 +210,8 @@ impl Array {
         .map_err(in_file)
     }
 
-    /// The shape and type under which the array can stand for a tensor of a type: its own if that is the type, or the type
-    /// if the file's format has none for it and bytes stand for its elements.
+    /// The shape and type under which the array can stand for a tensor of a type: its own if that is the type, or the
+    /// type if the file's format lacks it and stores its elements as bytes.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -232,7 +232,7 @@ impl Array {
         stands.then(|| TensorInfo::new(wanted, self.info.shape.clone()))
     }
 
-    /// Where its bytes are, in whatever way. `None` if they are in no file.
+    /// Where its bytes are, in whatever form. `None` if they are not in a file.
     pub(crate) fn place(&self) -> Option<&Place> {
         match &self.stored {
             Stored::Plain(place) | Stored::Ordered { place, .. } => Some(place),
@@ -242,17 +242,17 @@ impl Array {
     }
 }
 
-/// The header of an `.npy` file with such an array. None if its type is unknown or a dimension is negative.
+/// The header of an `.npy` file with this array. `None` if its type is unknown or a dimension is negative.
 pub(crate) fn npy_header(info: &TensorInfo) -> Option<Vec<u8>> {
     npy::Header::to_bytes(info)
 }
 
-/// Makes an error of a file whose contents are not what its header says.
+/// Makes an error about a file whose contents differ from its header.
 fn bad(message: impl Into<String>) -> Error {
     Error::new(Code::BadArray, message)
 }
 
-/// Makes an error of an array that PopEF cannot have.
+/// Makes an error about an array that PopEF cannot store.
 fn unsupported(message: impl Into<String>) -> Error {
     Error::new(Code::UnsupportedArray, message)
 }

@@ -9,16 +9,16 @@ use super::{Array, ArrayFile};
 use crate::error::{Code, Error};
 use crate::near::quoted;
 
-/// As many files with several arrays are used together, because each stays open.
+/// Maximum number of files with several arrays that are used together, because each stays open.
 pub(crate) const MOST_OPEN: usize = 128;
 
-/// A file whose arrays are asked for by name, most often in its own order.
+/// A file whose arrays are requested by name, most often in its own order.
 #[derive(Debug)]
 pub(crate) struct NamedArrays {
     file: ArrayFile,
-    /// The array that is probably asked for next.
+    /// The array that is probably requested next.
     next: usize,
-    /// Hashes of the names with the numbers of their arrays, sorted, once it was another.
+    /// Hashes of the names with the numbers of their arrays, sorted. Made when a request is out of order.
     numbers: Option<Vec<(u64, u32)>>,
     hasher: RandomState,
 }
@@ -33,7 +33,7 @@ impl NamedArrays {
         self.file
     }
 
-    /// The array of a name, and its number.
+    /// The array with a name, and its number.
     pub(crate) fn array(&mut self, name: &Text<'_>) -> Result<Option<(usize, Array)>, Error> {
         let mut found = self.named(self.next, name)?;
         if found.is_none() {
@@ -49,7 +49,7 @@ impl NamedArrays {
         Ok(found)
     }
 
-    /// The only array, whatever it is called, or else that of the name; and its number. `path` is that of the file.
+    /// The only array, whatever its name, or else the one with the name; and its number. `path` is that of the file.
     pub(crate) fn only_or_named(&mut self, name: &Text<'_>, path: &Path) -> Result<(usize, Array), Error> {
         let found = match self.file.len() {
             1 => self.file.get(0)?.map(|array| (0, array)),

@@ -1,4 +1,4 @@
-//! The header of `.npy` files: a magic, a version, and the literal of a Python dict, of which only what numpy writes for plain
+//! The header of `.npy` files: a magic, a version, and the literal of a Python dict. Only what numpy writes for plain
 //! types is read.
 
 use std::io::Read;
@@ -72,7 +72,7 @@ impl Header {
         Ok(Header { len: u64::from(size).saturating_add(before), info, layout })
     }
 
-    /// The bytes of data of a file of `len` bytes, which must be as many as the header says.
+    /// The bytes of data of a file of `len` bytes, whose number must match the header.
     pub(super) fn data_of(&self, len: u64) -> Result<u64, Error> {
         let needed = self.info.size_in_bytes().map_err(|error| bad(error.to_string()))?;
         let found = len.saturating_sub(self.len);

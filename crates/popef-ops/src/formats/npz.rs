@@ -1,5 +1,5 @@
-//! `.npz` files: zip archives of `.npy` files, whose entries are stored or deflated. Of an entry, only the place of its record in
-//! the directory is kept.
+//! `.npz` files: zip archives of `.npy` files, whose entries are stored or deflated. Only the place of each entry's
+//! record in the directory is kept.
 
 use std::error::Error as StdError;
 use std::hash::{BuildHasher as _, RandomState};
@@ -23,7 +23,7 @@ pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// An entry of an archive.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Its bytes as they are in the archive.
+    /// Its bytes as stored in the archive.
     place: Place,
     /// Its name, for errors.
     name: Text<'static>,
@@ -42,7 +42,7 @@ pub(super) struct Archive {
     records: Vec<u32>,
 }
 
-/// The end of an archive is within so many bytes: a record of 22 bytes, and a comment.
+/// Maximum length of the end of an archive: a record of 22 bytes, and a comment.
 const LONGEST_END: u64 = 22 + 0xffff;
 /// The bytes of a record of the directory before the name.
 const RECORD: usize = 46;
@@ -161,7 +161,7 @@ fn check_apart(mut places: Vec<(u64, u64)>) -> Result<(), Error> {
     if places.windows(2).any(overlap) { Err(bad("two entries of the archive share bytes")) } else { Ok(()) }
 }
 
-/// What the directory says of an entry.
+/// The directory's record of an entry.
 struct Record {
     name: Vec<u8>,
     is_encrypted: bool,
@@ -171,7 +171,7 @@ struct Record {
     packed: u64,
     /// The bytes that it unpacks to.
     unpacked: u64,
-    /// Where what stands before it begins.
+    /// Where the header before its data begins.
     offset: u64,
     /// The length of the record.
     len: u64,
@@ -264,7 +264,7 @@ impl Entry {
         &self.place
     }
 
-    /// The bytes that it unpacks to, of which the checksum is not checked.
+    /// The bytes that it unpacks to. Their checksum is not checked.
     fn bytes(&self) -> Result<Box<dyn Read + Send>, Error> {
         let stored = self.place.reader()?;
         Ok(if self.is_deflated { Box::new(DeflateDecoder::new(stored).take(self.len)) } else { Box::new(stored) })
@@ -284,10 +284,10 @@ impl Entry {
     }
 }
 
-/// Gives the bytes of an entry, and fails instead of giving the last ones if they are not those that were put in.
+/// Gives the bytes of an entry, and fails before the last ones if their checksum is wrong.
 struct Checked {
     bytes: Box<dyn Read + Send>,
-    /// Of the entry and of the archive, for errors.
+    /// The name of the entry, and the path of the archive below, for errors.
     name: Text<'static>,
     path: PathBuf,
     left: u64,

@@ -15,22 +15,23 @@ pub(super) struct Layout {
     pub(super) fortran: bool,
 }
 
-/// The most bytes of an array whose dimensions are put into order. They are held in memory twice.
+/// Maximum number of bytes of an array whose dimensions are reordered. They are held in memory twice.
 const MOST: u64 = 16 << 20;
 
 impl Layout {
-    /// Whether the bytes of such an array are as PopEF has them.
+    /// Whether the bytes of an array with this layout are in PopEF's layout.
     pub(super) fn is_plain(self, info: &TensorInfo) -> bool {
         !self.big_endian && !self.is_transposed(info)
     }
 
-    /// Whether the elements of such an array are in another order. With less than two dimensions, both orders are one.
+    /// Whether the elements of an array with this layout are in another order. With fewer than two dimensions, both
+    /// orders are the same.
     fn is_transposed(self, info: &TensorInfo) -> bool {
         let is_empty = info.shape.contains(&0);
         self.fortran && !is_empty && info.shape.iter().filter(|extent| **extent > 1).count() > 1
     }
 
-    /// The bytes of a reader as PopEF has them.
+    /// The bytes of a reader in PopEF's layout.
     pub(super) fn ordered(
         self,
         data: impl Read + Send + 'static,
@@ -93,7 +94,7 @@ struct Swapped<R> {
     /// The bytes of an element.
     size: usize,
     piece: Vec<u8>,
-    /// The first byte of the piece that was not given out.
+    /// The first byte of the piece that is not given out yet.
     at: usize,
 }
 

@@ -10,7 +10,7 @@ use popef::read::{LocalFile, ReadAt};
 
 use crate::error::{Code, Error};
 
-/// A file as it was when it was first looked at.
+/// A file in the state in which it was first examined.
 #[derive(Clone, Debug)]
 pub(crate) struct Source(Arc<Looked>);
 
@@ -19,7 +19,7 @@ struct Looked {
     path: PathBuf,
     len: u64,
     modified: Option<SystemTime>,
-    /// The file, while anybody has it open.
+    /// The file, while it is open anywhere.
     open: Mutex<Weak<LocalFile>>,
 }
 
@@ -40,12 +40,12 @@ impl Source {
         self.0.len
     }
 
-    /// When the file was last written to.
+    /// When the file was last changed.
     pub(crate) fn modified(&self) -> Option<SystemTime> {
         self.0.modified
     }
 
-    /// Opens the file, which must be as it was.
+    /// Opens the file, which must be unchanged.
     pub(crate) fn open(&self) -> Result<Arc<LocalFile>, Error> {
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = open.upgrade() {
@@ -77,7 +77,7 @@ impl Place {
         Place { source, offset: 0, len }
     }
 
-    /// A part of these bytes. `None` if they are fewer.
+    /// A part of these bytes. `None` if it extends past their end.
     pub(crate) fn part(&self, offset: u64, len: u64) -> Option<Place> {
         let end = offset.checked_add(len)?;
         let offset = self.offset.checked_add(offset)?;
@@ -105,7 +105,7 @@ impl Place {
         self.len
     }
 
-    /// Reads from an offset, as far as there are bytes. Returns the part of `buf` that was filled.
+    /// Reads from an offset, as far as the place has bytes. Returns the filled part of `buf`.
     pub(crate) fn read_up_to<'b>(&self, offset: u64, buf: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
         let buf = buf.get_mut(..left.min(buf.len())).unwrap_or_default();

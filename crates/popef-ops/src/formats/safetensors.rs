@@ -18,10 +18,10 @@ use crate::work::len_of;
 
 /// The bytes before the JSON: its length.
 const LEN: u64 = 8;
-/// The most bytes of JSON, as the format has it.
+/// The most bytes of JSON that the format allows.
 const LONGEST: u64 = 100_000_000;
 
-/// The tensors of a file, in the order of their data. Of a tensor, only the place of its member in the header is kept.
+/// The tensors of a file, in the order of their data. Only the place of each tensor's member in the header is kept.
 #[derive(Debug)]
 pub(super) struct Tensors {
     data: Place,
@@ -51,7 +51,7 @@ struct Member {
     value: Vec<u8>,
 }
 
-/// What the header says of a tensor.
+/// The header's description of a tensor.
 #[derive(Deserialize)]
 struct Said {
     dtype: Dtype,
@@ -97,7 +97,7 @@ impl Tensors {
             }
             let Said { dtype, shape, data_offsets: [start, end] } =
                 serde_json::from_slice(&member.value).map_err(damaged)?;
-            // Of other types, only those are refused that are asked for.
+            // Tensors of other types are refused only when they are requested.
             let needed = of_safetensors(dtype).map(|data_type| size_of_array(data_type, &shape));
             if end < start || needed.is_some_and(|needed| needed != end.checked_sub(start)) {
                 return Err(damaged(format!("the size of tensor {name:?} is not that of its shape and type")));
@@ -134,7 +134,7 @@ impl Tensors {
         let Texts(texts) = serde_json::from_slice(&member.value).map_err(damaged)?;
         for (key, text) in &texts {
             let Some(name) = key.strip_prefix(TYPE_KEY) else { continue };
-            // Programs write it, and not people, who call types by other names too.
+            // Programs write this key, so only the exact names are accepted, not the other names that people use.
             let is_its_name =
                 |data_type: &DataType| data_type.schema_name() == Some(text.to_ascii_lowercase().as_str());
             let data_type =
@@ -221,7 +221,7 @@ impl<'de> Deserialize<'de> for Texts {
     }
 }
 
-/// Finds where members begin and end. What they are made of is checked when they are parsed.
+/// Finds where members begin and end. Their contents are checked when they are parsed.
 impl Header {
     fn peek(&mut self) -> Result<u8, Error> {
         let bytes = self.reader.fill_buf().map_err(|error| Error::io("read the header", error))?;
@@ -240,7 +240,7 @@ impl Header {
         Ok(byte)
     }
 
-    /// The next byte that is no space.
+    /// The next byte other than a space.
     fn peek_solid(&mut self) -> Result<u8, Error> {
         while matches!(self.peek()?, b' ' | b'\t' | b'\r' | b'\n') {
             self.skip();
@@ -337,18 +337,18 @@ impl Header {
     }
 }
 
-/// What the keys in `__metadata__` begin with that say the type of a tensor whose elements are written as bytes.
+/// The prefix of the keys in `__metadata__` that state the type of a tensor whose elements are written as bytes.
 const TYPE_KEY: &str = "popef.dataType.";
 
-/// Writes what comes before the data of these tensors, which `tensors` gives twice with their names in the order of their data.
-/// Nothing of them is kept.
+/// Writes the part before the data of these tensors, which `tensors` gives twice with their names in the order of their
+/// data. Does not keep them.
 pub(crate) fn write_header<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
     tensors: &dyn Fn() -> I,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let mut len = Counter(0);
     write_json(tensors, &mut len)?;
-    // So that the data is aligned in a file that is mapped.
+    // Padding aligns the data in a mapped file.
     let padded = len.0.checked_next_multiple_of(8).filter(|len| *len <= LONGEST);
     let padded = padded.ok_or_else(|| {
         let message = format!("the header of a .safetensors file has at most {LONGEST} bytes, and this needs more");
@@ -391,7 +391,7 @@ fn write_json<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
     })
 }
 
-/// What the header says of a tensor.
+/// The header's description of a tensor.
 #[derive(Serialize)]
 struct Tensor {
     dtype: String,

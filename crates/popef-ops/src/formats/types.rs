@@ -1,4 +1,4 @@
-//! What the types of elements are called in other formats.
+//! The names of element types in other formats.
 
 use popef::DataType;
 use safetensors::Dtype;
@@ -24,7 +24,8 @@ macro_rules! types {
     };
 }
 
-// numpy has no 8-bit floats, and safetensors' functions for numpy read no file with one. So they are bytes in both formats.
+// numpy has no 8-bit floats, and safetensors' functions for numpy do not read files with them. So they are bytes in
+// both formats.
 types! {
     Bool: "b1", BOOL;
     F8: "u1", U8;
@@ -48,19 +49,19 @@ pub(crate) fn is_float8(data_type: DataType) -> bool {
     matches!(data_type, DataType::F8 | DataType::F8143 | DataType::F8152)
 }
 
-/// The type of that name in `.npy` files.
+/// The type with that name in `.npy` files.
 pub(super) fn of_npy(name: &str) -> Option<DataType> {
-    // What ml_dtypes' 8-bit floats become when numpy saves them: bytes of a type that is lost.
+    // numpy saves ml_dtypes' 8-bit floats as bytes, and loses their type.
     if name == "V1" {
         return Some(DataType::F8);
     }
     named(&name, to_npy)
 }
 
-/// The type of that name in `.safetensors` files.
+/// The type with that name in `.safetensors` files.
 pub(super) fn of_safetensors(name: Dtype) -> Option<DataType> {
     match name {
-        // Other programs write these. They are the 8-bit floats of PopEF, value by value.
+        // Other programs write these types. They equal the 8-bit floats of PopEF, value by value.
         Dtype::F8_E4M3FNUZ => Some(DataType::F8143),
         Dtype::F8_E5M2FNUZ => Some(DataType::F8152),
         _ => named(&name, to_safetensors),

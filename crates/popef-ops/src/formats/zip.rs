@@ -1,4 +1,4 @@
-//! Writes zip archives whose entries are stored, as `numpy.savez` does. Of an entry, nothing stays in memory.
+//! Writes zip archives whose entries are stored, as `numpy.savez` does. Entries do not stay in memory.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -23,14 +23,14 @@ const VERSION_64: u16 = 45;
 const VERSION: u16 = 20;
 /// The flag of entries whose names are UTF-8. Names that are ASCII are that without it.
 const UTF_8: u16 = 1 << 11;
-/// The first of January 1980, before which the format has no dates.
+/// The first of January 1980, the earliest date of the format.
 const DATE: u16 = 0x0021;
 /// A regular file that all may read, for programs that unpack the archive on Unix.
 const MODE: u32 = 0o100_644 << 16;
 /// Entries up to this length are held in memory, so that their checksum is known when they begin.
 const SMALL: u64 = 128 << 10;
 
-/// A number that stands for one with 64 bits, which is elsewhere.
+/// Stands for a number of 64 bits, which is stored elsewhere.
 const ELSEWHERE: u32 = u32::MAX;
 
 fn short(number: u64) -> u32 {
@@ -97,7 +97,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 }
 
-/// What stands before an entry.
+/// The header before an entry.
 fn local_header(name: &str, crc: u32, size: u64) -> Vec<u8> {
     let is_large = short(size) == ELSEWHERE;
     let mut header = LOCAL.to_le_bytes().to_vec();
@@ -110,7 +110,7 @@ fn local_header(name: &str, crc: u32, size: u64) -> Vec<u8> {
     header
 }
 
-/// What the directory has of an entry.
+/// The directory's data about an entry.
 fn directory_header(name: &str, crc: u32, size: u64, offset: u64) -> Vec<u8> {
     let large: Vec<u64> = [size, size, offset].into_iter().filter(|number| short(*number) == ELSEWHERE).collect();
     let version = if large.is_empty() { VERSION } else { VERSION_64 };
@@ -130,7 +130,7 @@ fn directory_header(name: &str, crc: u32, size: u64, offset: u64) -> Vec<u8> {
     header
 }
 
-/// The fields from the flags to the length of the name, which both headers have.
+/// The fields from the flags to the length of the name, which are in both headers.
 fn common(header: &mut Vec<u8>, crc: u32, size: u64, name: &str) {
     header.extend(if name.is_ascii() { 0 } else { UTF_8 }.to_le_bytes());
     // Stored, at midnight.
@@ -178,7 +178,7 @@ fn end(entries: u64, start: u64, len: u64) -> Vec<u8> {
     end
 }
 
-/// Passes on what is written, and sums it up.
+/// Passes on the written bytes, and computes their checksum.
 struct Summed<'s, W> {
     out: &'s mut W,
     crc: &'s mut Crc,

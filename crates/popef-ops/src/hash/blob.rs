@@ -14,17 +14,17 @@ use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{PIECE, fault, fill, len_of};
 
-/// The digests of a blob, and why there is none of its content if there should be one.
+/// The digests of a blob, and why its content has none, if it should have one.
 #[derive(Default)]
 pub(super) struct BlobDigests {
     pub(super) data: Digests,
     pub(super) content: Digests,
-    /// Of what comes before its data.
+    /// The digest of its header and info.
     pub(super) header: Digests,
     pub(super) error: Option<Box<ErrorInfo>>,
 }
 
-/// Computes the digests of a blob from a reader of its stored data. If what is stored is damaged, the reader is still read to
+/// Computes the digests of a blob from a reader of its stored data. If the data is damaged, the reader is still read to
 /// its end.
 pub(super) fn hash_blob(
     blob: &Blob<'_>,
@@ -46,7 +46,7 @@ pub(super) fn hash_blob(
 }
 
 impl BlobDigests {
-    /// Those of the header, which is read before the data.
+    /// Begins with the digests of the header, which is read before the data.
     pub(super) fn begin(blob: &Blob<'_>, options: &HashOptions<'_>, buffer: &mut Vec<u8>) -> Result<Self, Error> {
         let mut found = BlobDigests::default();
         if options.headers {
@@ -55,7 +55,7 @@ impl BlobDigests {
         Ok(found)
     }
 
-    /// Adds those of the data and, if that is not damaged, those of the content, given its length and digests.
+    /// Adds the digests of the data and, if that is not damaged, those of the content, given its length and digests.
     pub(super) fn finish(
         mut self,
         blob: &Blob<'_>,
@@ -76,8 +76,8 @@ impl BlobDigests {
     }
 }
 
-/// How many of a blob's bytes are its content, if these are the first bytes of its data. `None` for metadata, whose content is
-/// not in its data, and for compressed executables.
+/// Returns how many of a blob's bytes are its content, if these are the first bytes of its data. `None` for metadata,
+/// whose content is not in its data, and for compressed executables.
 pub(super) fn content_len(blob: &Blob<'_>) -> Option<u64> {
     match blob.content() {
         Content::Metadata(_) => None,
@@ -97,7 +97,7 @@ struct Stream<'s> {
 }
 
 impl Stream<'_> {
-    /// Reads at most so many bytes.
+    /// Reads at most `len` bytes.
     fn read(&mut self, len: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let mut left = len;
         loop {
@@ -112,14 +112,14 @@ impl Stream<'_> {
         }
     }
 
-    /// Reads what is the content of a blob as far as it is in the data. Returns its length and digests.
+    /// Reads the part of the data that is the blob's content. Returns its length and digests.
     fn read_content(&mut self, blob: &Blob<'_>, buffer: &mut [u8]) -> Result<(u64, Digests), Error> {
         let len = content_len(blob).unwrap_or_default();
         self.read(len, buffer)?;
         Ok((len, self.hasher.clone().finish()))
     }
 
-    /// Unpacks a compressed executable. The outer error is one of reading, and the inner one damage of what was read.
+    /// Unpacks a compressed executable. The outer error is one of reading, and the inner one damage of the data.
     fn unpack(
         &mut self,
         size: u64,

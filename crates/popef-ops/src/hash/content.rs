@@ -1,5 +1,5 @@
-//! The canonical form of what a blob means. docs/TOOLBOX.md describes it: do not change one without the other, and not without
-//! another [`FORM`].
+//! The canonical form of a blob's content. docs/TOOLBOX.md describes it: do not change one without the other, and not
+//! without another [`FORM`].
 
 use popef::types::EngineOption;
 use popef::{Blob, Content, Error, File, Metadata};
@@ -10,17 +10,17 @@ use crate::diff::{canonical_order, sorted_items};
 /// Begins every canonical form.
 const FORM: &[u8] = b"popef-content-1";
 
-/// The type of the form of a whole file, which no blob has.
+/// The type number in the form of a whole file. Blobs never have it.
 const FILE: u64 = u64::MAX;
 
 /// Bytes in canonical form, which are hashed: numbers are 8 bytes, little endian, and texts have their length in front.
 struct Form {
     hasher: Hasher,
-    /// What is not hashed yet. Hashing many bytes at once takes less time.
+    /// Bytes that are not hashed yet. Hashing many bytes at once takes less time.
     pending: Vec<u8>,
 }
 
-/// As many bytes are hashed at once.
+/// The number of bytes that are hashed at once.
 const MOST_PENDING: usize = 64 << 10;
 
 impl Form {
@@ -114,7 +114,7 @@ impl Form {
         self.hasher.finish()
     }
 
-    /// The digests of the form followed by a length and, for each algorithm, the digest of so many bytes.
+    /// The digests of the form followed by a length and, for each algorithm, the digest of that many bytes.
     fn with(mut self, len: u64, bytes: Digests) -> Digests {
         self.number(len);
         self.hash_pending();
@@ -122,7 +122,8 @@ impl Form {
     }
 }
 
-/// The digests of what a blob means, given its bytes: `len` bytes with these digests, unpacked, and without those behind tensors.
+/// The content digests of a blob, given its unpacked bytes: `len` bytes with these digests, without those after
+/// tensors.
 pub(super) fn content_of(blob: &Blob<'_>, algorithms: Algorithms, len: u64, bytes: Digests) -> Result<Digests, Error> {
     let mut form = Form::new(algorithms, blob.blob_type().number().into());
     match blob.content() {
@@ -161,7 +162,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Has room for the digests of so many blobs: growing would take more memory for a while.
+    /// Makes room for the digests of `blobs` blobs: growing would take more memory for a while.
     pub(super) fn with_room(algorithms: Algorithms, blobs: usize) -> Self {
         let room = |wanted: bool| Vec::with_capacity(if wanted { blobs } else { 0 });
         Contents { sha256: room(algorithms.sha256), blake3: room(algorithms.blake3), incomplete: false }
@@ -178,7 +179,7 @@ impl Contents {
         self.blake3.extend(content.blake3);
     }
 
-    /// The digests of what a file means, given what comes before its blobs. None if a blob has none.
+    /// The content digests of a file, given the bytes before its blobs. Empty if a blob has no digest.
     pub(super) fn finish(self, file: &File, algorithms: Algorithms, (prefix_len, prefix): (u64, Digests)) -> Digests {
         let lists = [(algorithms.sha256, &self.sha256), (algorithms.blake3, &self.blake3)];
         let is_whole = |(wanted, list): &(bool, &Vec<Digest>)| !wanted || list.len() == file.len();

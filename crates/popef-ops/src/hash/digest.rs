@@ -11,9 +11,9 @@ use crate::hex::{Hex, unhex};
 /// Which digests are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Algorithms {
-    /// SHA-256, which every system has a tool for.
+    /// SHA-256. Every system has a tool for it.
     pub sha256: bool,
-    /// BLAKE3, which is faster, and on several processors also for one large file.
+    /// BLAKE3. It is faster, and can use several processors even for one large file.
     pub blake3: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct Digests {
 }
 
 impl Digests {
-    /// Whether there is none.
+    /// Whether no digest was computed.
     pub fn is_empty(&self) -> bool {
         self.sha256.is_none() && self.blake3.is_none()
     }
@@ -106,7 +106,7 @@ impl Digests {
         Algorithms { sha256: self.sha256.is_some(), blake3: self.blake3.is_some() }
     }
 
-    /// Whether those that both have are the same, and at least one is.
+    /// Whether the digests that both have are the same, and there is at least one.
     pub(super) fn agree(&self, other: &Digests) -> bool {
         let pairs = [(self.sha256, other.sha256), (self.blake3, other.blake3)];
         let both = pairs.iter().filter_map(|(one, other)| Some((*one)? == (*other)?));
@@ -163,7 +163,8 @@ impl Hasher {
         }
     }
 
-    /// The digests of the bytes followed by a digest of other bytes, for each algorithm by itself. None where there is none.
+    /// The digests of the bytes followed by a digest of other bytes, for each algorithm by itself. `None` for an
+    /// algorithm without one of them.
     pub(super) fn finish_with(self, digests: Digests) -> Digests {
         let sha256 = self.sha256.zip(digests.sha256).map(|(sha256, digest)| sha256.chain_update(digest.0));
         let blake3 = self.blake3.zip(digests.blake3).map(|(mut blake3, digest)| {

@@ -10,7 +10,7 @@ use crate::work::{PIECE_LEN, bytes_of, len_of, pieces};
 /// Begins the form.
 const FORM: &[u8] = b"popef-headers-1";
 
-/// The digests of what comes before the data of a blob: its header and its info.
+/// The digests of a blob's header and info, which precede its data.
 pub(super) fn header_of(blob: &Blob<'_>, algorithms: Algorithms, buffer: &mut Vec<u8>) -> Result<Digests, Error> {
     let header = blob.head_bytes();
     let mut hasher = Hasher::new(algorithms);

@@ -1,4 +1,4 @@
-//! Digests of files, of their blobs, and of what they mean: see [`hash`].
+//! Digests of files, of their blobs, and of their content: see [`hash`].
 
 mod blob;
 mod content;
@@ -32,21 +32,21 @@ pub use sums::{SumsLine, parse_sums, sums_line};
 pub use verify::{BlobVerdict, SelectNamed, Verification, VerifyOptions, WrongBlob, verify};
 pub use whole::{hash_bytes, hash_path};
 
-/// Which digests are wanted. What is not wanted is not computed.
+/// Which digests to compute. Others are not computed.
 #[derive(Clone, Copy)]
 pub struct HashOptions<'o> {
-    /// By which algorithms.
+    /// The algorithms to use.
     pub algorithms: Algorithms,
-    /// Of all bytes of the file. By SHA-256, this is as much work as all blobs together, and cannot be divided. It is done beside
-    /// the blobs, and each byte is still read only once.
+    /// Digest of all bytes of the file. With SHA-256, this is as much work as all blobs together, and cannot be
+    /// divided. It runs besides the blobs, and each byte is still read only once.
     pub whole: bool,
-    /// Of the data of each blob as it is stored.
+    /// Digest of each blob's data as stored.
     pub data: bool,
-    /// Of what each blob and the file means. Costs hardly anything beside `data`, except for compressed executables, which are
-    /// unpacked, and for tensors that other bytes follow.
+    /// Content digest of each blob and of the file. Costs hardly anything in addition to `data`, except for compressed
+    /// executables, which are unpacked, and for tensors that other bytes follow.
     pub content: bool,
-    /// Of the headers of all blobs in their order. With `data`, all bytes of a file have a digest then, and none is hashed twice.
-    /// Not computed beside `whole`.
+    /// Digest of all blob headers, in file order. Together with `data`, it covers all bytes of a file without hashing
+    /// any twice. Not computed together with `whole`.
     pub headers: bool,
     /// Which blobs are hashed.
     pub select: &'o (dyn Fn(&Blob<'_>) -> bool + Sync),
@@ -74,14 +74,15 @@ impl fmt::Debug for HashOptions<'_> {
 
 /// Computes the digests of a file and of its blobs.
 ///
-/// The digests of the content do not depend on order, compression, versions, the encoding of messages and bytes behind tensors:
-/// two files with the same are the same for [`diff`](crate::diff::diff). If an executable cannot be unpacked, it and the file
-/// have no digest of their content. The file has none either if not all blobs are selected, and none of its headers.
+/// The content digests do not depend on order, compression, versions, the encoding of messages and bytes after tensors:
+/// two files with the same digests are the same for [`diff`](crate::diff::diff). If an executable cannot be unpacked,
+/// it and the file have no content digest. If only some blobs are selected, the file has no content digest, and no
+/// digest of its headers.
 ///
-/// `each` is told the digests of each blob, in the order of the file. For the digest of the file's content, 36 bytes per blob
-/// are kept, by both algorithms 68, and nothing else.
+/// `each` is called with the digests of each blob, in file order. Memory for the content digest of the file is 36 bytes
+/// per blob, or 68 for both algorithms.
 ///
-/// The blobs are hashed on all processors, and large ones by BLAKE3 in pieces.
+/// The blobs are hashed on all processors, and large ones with BLAKE3 in pieces.
 ///
 /// ```
 /// use popef_ops::hash::{BlobHash, HashOptions, hash};
@@ -149,13 +150,13 @@ pub fn hash(
     Ok(FileHash { size: file.size(), blobs, damaged, complete, prefix, content, headers, whole })
 }
 
-/// How many bytes are read.
+/// The number of bytes that are read.
 fn expected(file: &File, options: &HashOptions<'_>) -> u64 {
     let chosen = || file.blobs().filter(|blob| (options.select)(blob)).map(|blob| blob.data().len());
     if options.whole { file.end() } else { chosen().fold(file.prefix().len(), u64::saturating_add) }
 }
 
-/// What takes the digests of one blob after the other.
+/// Receives the digests of one blob after the other.
 type Take<'t> = dyn FnMut(Blob<'_>, BlobDigests) -> Result<(), Error> + 't;
 
 /// The blobs of a file, each read on its own.

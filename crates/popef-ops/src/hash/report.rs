@@ -19,7 +19,7 @@ pub struct BlobHash {
     /// The type of the blob.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name. That of metadata is its executable's.
+    /// Its name. Metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
     /// The executable that an opaque blob belongs to.
@@ -27,13 +27,13 @@ pub struct BlobHash {
     pub executable: Option<Text<'static>>,
     /// The size of its data as stored.
     pub data_size: u64,
-    /// Of the data as it is stored. Empty unless asked for.
+    /// Digest of the data as stored. Empty if it was not requested.
     #[serde(skip_serializing_if = "Digests::is_empty")]
     pub data: Digests,
-    /// Of what the blob means. Empty if it was not asked for or cannot be computed.
+    /// Content digest of the blob. Empty if it was not requested or cannot be computed.
     #[serde(skip_serializing_if = "Digests::is_empty")]
     pub content: Digests,
-    /// Why there is no digest of the content.
+    /// Why the content has no digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorInfo>,
 }
@@ -70,20 +70,21 @@ pub struct FileHash {
     pub size: u64,
     /// How many blobs were hashed.
     pub blobs: u64,
-    /// How many of them have no digest of their content, because they are damaged.
+    /// The number of blobs without a content digest, because they are damaged.
     pub damaged: u64,
     /// Whether these are all blobs of the file.
     pub complete: bool,
-    /// What comes before the first blob, if anything does.
+    /// The digests of the bytes before the first blob, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<PrefixHash>,
-    /// Of what the file means. Empty if it was not asked for, or if not all blobs have one.
+    /// Content digest of the file. Empty if it was not requested, or if a blob has none.
     #[serde(skip_serializing_if = "Digests::is_empty")]
     pub content: Digests,
-    /// Of the headers of all blobs in their order. Empty if it was not asked for, beside `whole`, or if not all blobs were hashed.
+    /// Digest of all blob headers, in file order. Empty if it was not requested, together with `whole`, or if not all
+    /// blobs were hashed.
     #[serde(skip_serializing_if = "Digests::is_empty")]
     pub headers: Digests,
-    /// Of all bytes of the file. Empty unless asked for.
+    /// Digest of all bytes of the file. Empty if it was not requested.
     #[serde(skip_serializing_if = "Digests::is_empty")]
     pub whole: Digests,
 }
@@ -93,9 +94,9 @@ pub struct FileHash {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PrefixHash {
-    /// How many bytes there are.
+    /// The number of bytes.
     pub size: u64,
-    /// Of these bytes.
+    /// Digest of these bytes.
     pub data: Digests,
 }
 

@@ -8,7 +8,7 @@ use crate::name::FilePath;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SumsLine {
-    /// The digest of the whole file. The line does not say by which algorithm.
+    /// The digest of the whole file. The line does not state its algorithm.
     pub digest: Digest,
     /// The path of the file, relative to the working folder.
     pub path: FilePath,
@@ -31,10 +31,10 @@ pub fn sums_line(digest: Digest, name: &[u8]) -> Vec<u8> {
     line
 }
 
-/// Reads lines as `sha256sum` and `b3sum` write them. Empty lines, and lines that begin with `#`, are passed over. Lines may end as
-/// on Windows.
+/// Reads lines as `sha256sum` and `b3sum` write them. Skips empty lines, and lines that begin with `#`. Lines may end
+/// as on Windows.
 pub fn parse_sums(text: &[u8]) -> Result<Vec<SumsLine>, Error> {
-    // A model in the place of its manifest.
+    // A model was given instead of its manifest.
     if text.contains(&0) {
         return Err(Error::new(Code::BadManifest, "it is binary data, and not a manifest"));
     }
@@ -85,7 +85,7 @@ mod tests {
             let line = sums_line(digest, name);
             let expected = SumsLine { digest, path: name.into() };
             assert_eq!(parse_sums(&line).unwrap(), std::slice::from_ref(&expected), "{line:?}");
-            // As an editor on Windows saves it.
+            // As saved by an editor on Windows.
             let saved = [&b"\r\n"[..], &line[..line.len() - 1], b"\r\n"].concat();
             assert_eq!(parse_sums(&saved).unwrap(), [expected], "{line:?}");
         }

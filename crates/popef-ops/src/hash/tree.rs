@@ -25,7 +25,7 @@ impl Piece {
     }
 }
 
-/// Puts pieces together: those on the left as a forest of complete trees, as long as it is not known what follows.
+/// Joins pieces: those on the left as a forest of complete trees, until it is known what follows.
 #[derive(Default)]
 pub(super) struct Tree {
     forest: Vec<ChainingValue>,
@@ -34,7 +34,7 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn push(&mut self, piece: ChainingValue) {
-        // As many trees as the number of pieces has ones in binary.
+        // The number of trees is the number of ones in the binary number of pieces.
         let trees = usize::try_from(self.pieces.count_ones()).unwrap_or(usize::MAX);
         while self.forest.len() > trees {
             self.join();

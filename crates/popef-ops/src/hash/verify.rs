@@ -17,13 +17,13 @@ use crate::listed::name_of;
 use crate::name::Name;
 use crate::progress::Progress;
 
-/// How a file is compared with its entry in a manifest.
+/// How to compare a file with its entry in a manifest.
 #[derive(Clone, Copy, Default)]
 pub struct VerifyOptions<'o> {
-    /// Whether only the digests of the content are compared. Otherwise all are that the entry has.
+    /// Whether only the digests of the content are compared. Otherwise all digests of the entry are.
     pub only_content: bool,
-    /// Which blobs are compared, by their type and name; that of metadata is its executable's. Then nothing of the file as a whole
-    /// is. `None` for all.
+    /// Which blobs are compared, by their type and name; metadata has the name of its executable. Then the file as a
+    /// whole is not compared. `None` for all blobs.
     pub select: Option<SelectNamed<'o>>,
 }
 
@@ -42,15 +42,15 @@ impl fmt::Debug for VerifyOptions<'_> {
     }
 }
 
-/// How a file compares with its entry in a manifest. What is `None` was not compared.
+/// The result of comparing a file with its entry in a manifest. A `None` was not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Verification {
     /// Whether everything that was compared is the same.
     pub ok: bool,
-    /// Whether all bytes of the file are the same. It is known by the digest of the whole file, or by those of the headers and of
-    /// the data of all blobs.
+    /// Whether all bytes of the file are the same. The digest of the whole file shows it, or those of the headers and
+    /// of the data of all blobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
     /// Whether the file means the same.
@@ -70,7 +70,7 @@ pub struct Verification {
     pub added: u64,
 }
 
-/// A blob that is not as it should be.
+/// A blob that differs, is missing or is new.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -110,14 +110,15 @@ pub enum BlobVerdict {
     Added,
 }
 
-/// Compares a file with its entry in a manifest, by all digests that the entry has, or only by those of the content.
+/// Compares a file with its entry in a manifest, by all digests of the entry, or only by those of the content.
 ///
-/// If the entry has a digest of the whole file and that is right, nothing else is computed. Otherwise `each` is told the
-/// blobs that differ or are new, in the order of the file, and then those that are missing. Blobs are found by type, name and
-/// executable, and several of the same in their order. Fails if the entry has no digests of the kind that is asked for.
+/// If the entry has a digest of the whole file and that is right, nothing else is computed. Otherwise `each` is called
+/// with the blobs that differ or are new, in file order, and then with those that are missing. Blobs are found by type,
+/// name and executable, and several with the same key in their order. Fails if the entry has no digests of the
+/// requested kind.
 ///
-/// The blobs of the entry are read while those of the file are hashed, and none of them is kept. Only if their order is another
-/// one, 32 bytes of each are.
+/// The blobs of the entry are read while those of the file are hashed, and are not kept. If their order differs, 32
+/// bytes of each are kept.
 ///
 /// ```
 /// use popef_ops::Silent;
@@ -189,7 +190,7 @@ pub fn verify(
         found.whole = found.whole.or_else(|| {
             let headers = same(&entry.headers, &hashed.headers, wanted.headers)?;
             let is_same = headers && found.prefix != Some(false) && found.wrong() == 0;
-            // Only if each blob has a digest of its data, nothing else can differ.
+            // All bytes are covered only if each blob has a digest of its data.
             (!is_same || same_data == hashed.blobs).then_some(is_same)
         });
     } else {
@@ -211,13 +212,13 @@ impl Verification {
         *count = count.saturating_add(1);
     }
 
-    /// How many blobs are not as they should be.
+    /// The number of blobs that differ, are missing or are new.
     pub fn wrong(&self) -> u64 {
         [self.changed, self.missing, self.added].into_iter().fold(0, u64::saturating_add)
     }
 }
 
-/// The blobs were read twice: once to see what they are, and once to compare them.
+/// The blobs were read twice: first to find their keys, then to compare them.
 fn check_unchanged(entry: &ManifestEntry) -> Result<(), Error> {
     match entry.text.is_unchanged() {
         Ok(true) => Ok(()),
@@ -241,7 +242,7 @@ fn wanted(entry: &ManifestEntry, options: &VerifyOptions<'_>) -> HashOptions<'st
     }
 }
 
-/// Whether what comes before the first blob is the same, if the manifest says so.
+/// Whether the bytes before the first blob are the same, if the manifest says so.
 fn same_prefix(entry: &ManifestEntry, found: Option<&PrefixHash>) -> Option<bool> {
     let has_parts = entry.blobs > 0 || !entry.headers.is_empty();
     (has_parts || entry.prefix.is_some()).then(|| match (&entry.prefix, found) {
@@ -264,31 +265,31 @@ struct Blobs<'m> {
     complete: bool,
 }
 
-/// How a blob of the file compares with that of the entry.
+/// The result of comparing a blob of the file with the entry's.
 enum Judged {
     Wrong(Box<WrongBlob>),
-    /// Nothing is wrong with it, as far as it was compared.
+    /// It is right, as far as it was compared.
     Right {
         /// Whether its data was compared.
         same_data: bool,
     },
 }
 
-/// How the blob of an entry is found that one of the file is compared with.
+/// How to find the entry's blob for a blob of the file.
 enum FoundBy {
-    /// There are none.
+    /// The entry has no blobs.
     Nothing,
     /// It is always the next one.
     Order,
     Index(Vec<Indexed>),
 }
 
-/// A blob of an entry, by the digest of its key. They are ordered by these, and those with the same by their places.
+/// A blob of an entry, by the digest of its key. They are ordered by the digest, and then by their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Indexed {
     key: u128,
     place: u64,
-    /// In the first one with a key: how many with that key were found in the file.
+    /// For the first one with a key: the number of blobs with that key that were found in the file.
     found: u32,
 }
 
@@ -303,7 +304,7 @@ impl<'m> Blobs<'m> {
         Ok(Blobs { rows, options: *options, found_by, complete: entry.complete })
     }
 
-    /// The next blob of the entry that is chosen.
+    /// The next chosen blob of the entry.
     fn next(&mut self) -> Result<Option<Row>, Error> {
         while let Some((_, row)) = self.rows.next()? {
             if self.options.chooses(row.blob_type, row.name.text()) {
@@ -337,7 +338,7 @@ impl<'m> Blobs<'m> {
         })
     }
 
-    /// Tells of the blobs that were not found in the file, in the order of the manifest.
+    /// Reports the blobs that were not found in the file, in the order of the manifest.
     fn missing(&mut self, each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>) -> Result<(), Error> {
         let FoundBy::Index(index) = &mut self.found_by else { return Ok(()) };
         let mut places: Vec<u64> = Vec::new();
@@ -367,7 +368,7 @@ fn indexed(rows: &mut Rows<'_>, options: &VerifyOptions<'_>) -> Result<Vec<Index
     Ok(index)
 }
 
-/// Half of the digest of a key, which is enough to tell them apart.
+/// Half of the digest of a key, which is enough to distinguish keys.
 fn key_of(digest: &blake3::Hash) -> u128 {
     let (&[half, _], []) = digest.as_bytes().as_chunks::<16>() else { return 0 };
     u128::from_le_bytes(half)

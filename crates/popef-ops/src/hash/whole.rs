@@ -30,7 +30,7 @@ pub fn hash_bytes(from: &mut dyn Read, algorithms: Algorithms, progress: &dyn Pr
     }
 }
 
-/// The digests of all bytes of a file on disk, which need not be a PopEF file. By BLAKE3, all processors work on it.
+/// The digests of all bytes of a file on disk, which need not be a PopEF file. With BLAKE3, all processors work on it.
 ///
 /// Fails if the file is changed meanwhile.
 pub fn hash_path(path: &Path, algorithms: Algorithms, progress: &dyn Progress) -> Result<Digests, Error> {
@@ -110,10 +110,10 @@ pub(super) fn with_blobs(
             Ok::<_, Error>(relay.hasher.finish())
         });
         let whole = whole.map_err(|error| Error::io("start a thread", error))?;
-        // The other thread ends now if this one fails, because nobody takes what it sends.
+        // If this thread fails, the other one ends now, because its pieces are no longer received.
         let blobs = blobs_from(file, options, Relayed { from, piece: Vec::new(), used: 0 }, take);
         let whole = whole.join().map_err(|_| Error::new(Code::Stopped, "a thread has ended"))?;
-        // If reading failed, that is why this thread got too little.
+        // If reading failed, this thread got too few bytes for that reason.
         let whole = whole?;
         blobs.map(|()| whole)
     })
@@ -126,12 +126,12 @@ pub(super) fn of_file(file: &File, algorithms: Algorithms, progress: &dyn Progre
     Ok(relay.hasher.finish())
 }
 
-/// How many pieces wait to be hashed once more.
+/// Maximum number of pieces that wait to be hashed once more.
 const PIECES_AHEAD: usize = 4;
 
 /// Hashes everything, and hands the data of blobs on.
 struct Relay<'p> {
-    /// None if nobody wants more.
+    /// `None` if the receiver is gone.
     to: Option<SyncSender<Vec<u8>>>,
     hasher: Hasher,
     progress: &'p dyn Progress,
@@ -163,7 +163,7 @@ impl Relay<'_> {
     }
 }
 
-/// Hashes the blobs from what another thread reads.
+/// Hashes the blobs from the bytes that another thread reads.
 fn blobs_from(file: &File, options: &HashOptions<'_>, mut from: Relayed, take: &mut Take<'_>) -> Result<(), Error> {
     let mut buffer = Vec::new();
     for blob in file.blobs().filter(|blob| (options.select)(blob)) {
@@ -183,7 +183,7 @@ struct Relayed {
 impl Read for Relayed {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.used >= self.piece.len() {
-            // Only so much is read as the other thread has to send: if nothing comes any more, it has failed.
+            // This reads only as much as the other thread sends: if no more arrives, that thread has failed.
             self.piece = self.from.recv().map_err(io::Error::other)?;
             self.used = 0;
         }

@@ -1,4 +1,4 @@
-//! Whether what is packed fits together.
+//! Whether the packed blobs fit together.
 
 use std::mem;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::work::len_of;
 
 /// The rules of the checks that say whether data fits its shape, and its shape the anchor.
 const RULES: [&str; 5] = ["PE301", "PE302", "PE305", "PE306", "PE309"];
-/// The rules of the checks that say of data what may be meant, but hardly is.
+/// The check's rules about data that is valid but hardly intended.
 const WARNINGS: [&str; 4] = ["PE108", "PE109", "PE307", "PE308"];
 /// The rule that compares feeds with each other.
 const BETWEEN_FEEDS: &str = "PE310";
-/// As many bytes of headers are checked at a time, or a quarter of those of the models, if that is more: the models are checked
-/// with each batch, so that small batches would take time with the square of the number of blobs.
+/// The number of header bytes in a batch, unless a quarter of the models' headers is more: the models are checked with
+/// each batch, so that small batches would take time with the square of the number of blobs.
 const BATCH: u64 = 4 << 20;
-/// As many problems, and as many warnings, are kept.
+/// Maximum number of problems, and of warnings, that are kept.
 const MOST: usize = 1000;
 
-/// Whether a finding is of no rule by which the parts were checked before they were written.
+/// Whether the rule of a finding was not already applied to the parts before they were written.
 pub(super) fn is_untold(finding: &NewFinding) -> bool {
     let mut told = RULES.iter().chain(&WARNINGS).chain([&BETWEEN_FEEDS]);
     told.all(|rule| *rule != finding.rule)
@@ -54,7 +54,7 @@ impl Heads {
     }
 }
 
-/// What was found: how much, and the first in words.
+/// The findings: their number, and the first ones in words.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     pub(super) first: Vec<String>,
@@ -70,12 +70,12 @@ impl Messages {
     }
 }
 
-/// Compares tensors and feeds with their anchors, many at a time.
+/// Compares tensors and feeds with their anchors, in batches.
 #[derive(Debug)]
 pub(super) struct Checks {
-    /// Executables and metadata, which each batch has.
+    /// Executables and metadata, which are in each batch.
     models: Vec<Head>,
-    /// Whether the metadata are as they were extracted. Then what is wrong with them was so before.
+    /// Whether the metadata are as they were extracted. Then their problems existed before.
     are_same: bool,
     batch: Heads,
     /// How many bytes of headers a batch has.
@@ -87,7 +87,7 @@ pub(super) struct Checks {
     pub(super) warnings: Messages,
 }
 
-/// All feeds, which are compared with each other if one of them or metadata is new or changed.
+/// All feeds. They are compared with each other if one of them or metadata is new or changed.
 #[derive(Debug, Default)]
 struct Feeds {
     heads: Heads,
@@ -95,7 +95,7 @@ struct Feeds {
 }
 
 impl Feeds {
-    /// Adds a feed. Beyond as much as a batch, feeds are not compared.
+    /// Adds a feed. Feeds beyond the size of a batch are not compared.
     fn add(&mut self, head: &[u8], len: u64, is_same: bool) {
         self.is_changed |= !is_same;
         if self.heads.len().saturating_add(len_of(head)) <= BATCH {
@@ -123,7 +123,7 @@ impl Checks {
         }
     }
 
-    /// Adds a tensor or feed. Those that are as they were extracted count only with other metadata.
+    /// Adds a tensor or feed. One that is unchanged since extraction counts only with other metadata.
     pub(super) fn add(&mut self, head: &[u8], len: u64, is_same: bool, is_feed: bool) -> Result<(), Error> {
         if is_feed {
             self.feeds.add(head, len, is_same && self.are_same);
@@ -189,7 +189,7 @@ fn composed(models: &[Head], heads: Heads) -> Result<File, Error> {
     file.open(0)
 }
 
-/// Fails if the file that was written does not have the blobs of which this is the seal.
+/// Fails if the written file does not have the blobs that this seal describes.
 pub(super) fn is_whole(written: &File, seal: &Seal) -> Result<(), Error> {
     let mut found = seal.same();
     for blob in written.blobs() {

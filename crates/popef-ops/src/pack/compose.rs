@@ -1,4 +1,4 @@
-//! A PopEF file that is put together of pieces, to be read and not written.
+//! A PopEF file composed of pieces, for reading only.
 
 use std::io;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::formats::Place;
 /// Some bytes of the file.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// Some of bytes that other pieces or files share.
+    /// A part of bytes that other pieces or files share.
     Bytes(Arc<Vec<u8>>, Range<usize>),
     Place(Place),
-    /// Bytes that nobody looks at.
+    /// Bytes that are not read.
     Zeros(u64),
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Composed {
 }
 
 impl Composed {
-    /// Adds a piece at the end. None if the file would be too long for any system.
+    /// Adds a piece at the end. `None` if the file would be too long for any system.
     pub(super) fn push(&mut self, piece: Piece) -> Option<()> {
         let start = self.size;
         self.size = start.checked_add(piece.len()).filter(|size| i64::try_from(*size).is_ok())?;
@@ -64,7 +64,7 @@ impl Composed {
         Ok(options.source(self)?)
     }
 
-    /// Reads from the piece that has a position, as far as it goes.
+    /// Reads from the piece at a position, as far as it reaches.
     fn read_piece(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let behind = self.pieces.partition_point(|(start, _)| *start <= offset);
         let (start, piece) = self.pieces.get(behind.wrapping_sub(1)).ok_or(io::ErrorKind::UnexpectedEof)?;

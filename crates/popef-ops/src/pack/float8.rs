@@ -14,7 +14,7 @@ use crate::formats::is_float8;
 /// The input anchors of the packed metadata that are 8-bit floats. Others are not kept.
 #[derive(Debug, Default)]
 pub(super) struct Float8s {
-    /// None if anchors of one name differ.
+    /// `None` if anchors of one name differ.
     anchors: HashMap<Text<'static>, Option<TensorInfo>>,
 }
 
@@ -48,8 +48,8 @@ impl Float8s {
     }
 }
 
-/// Whether a tensor of a feed may have this shape: that of the anchor, or with another batch or fewer dimensions in front.
-/// The checks look closer.
+/// Whether a tensor of a feed may have this shape: that of the anchor, or one with another batch or fewer leading
+/// dimensions. The checks are stricter.
 fn is_run_of(shape: &[i64], anchor: &[i64]) -> bool {
     anchor.ends_with(shape) || (shape.len() <= anchor.len() && anchor.ends_with(shape.get(1..).unwrap_or_default()))
 }

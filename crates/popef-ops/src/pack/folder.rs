@@ -1,4 +1,4 @@
-//! Reads a folder that was extracted.
+//! Reads an extracted folder.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::extract::names::folded;
 use crate::extract::{Entry, Form, INDEX, Index, Kind, Stored};
 use crate::formats::{Array, ArrayFile, MOST_OPEN, NamedArrays, Place, Source};
 
-/// A folder, which is gone through once.
+/// A folder, which is visited once.
 pub(super) struct Folder<'f> {
     path: &'f Path,
     index: &'f Index,
@@ -41,7 +41,7 @@ impl<'f> Folder<'f> {
         self.index.prefix.as_ref().map(|name| Ok(self.whole(name)?.0)).transpose()
     }
 
-    /// All blobs, perhaps without tensors and feeds.
+    /// All blobs, optionally without tensors and feeds.
     pub(super) fn parts(mut self, with_data: bool, each: Each<'_>) -> Result<(), Error> {
         let index = self.index;
         index.entries(&mut |entry| match entry.blob {
@@ -68,7 +68,7 @@ impl<'f> Folder<'f> {
         if let Some(surplus) = surplus {
             let (place, is_same) = self.whole(&surplus)?;
             part.note(is_same);
-            // What followed the old tensors has no meaning after others.
+            // The bytes after the old tensors have no meaning after new ones.
             if !part.is_reshaped {
                 part.data.push(Bytes::Place(place));
             }
@@ -76,7 +76,7 @@ impl<'f> Folder<'f> {
         Ok(part)
     }
 
-    /// Adds what the file of a blob has.
+    /// Adds the data of a blob's file.
     fn fill(&mut self, part: &mut Part, stored: &Stored) -> Result<(), Error> {
         match (&part.kind, stored.form) {
             (Kind::Metadata, Form::Json) => {
@@ -104,7 +104,7 @@ impl<'f> Folder<'f> {
         let (array, is_same) = self.array(stored)?;
         part.note(is_same);
         let old = array_of(&part.kind).unwrap_or_default();
-        // An array of bytes stands for 8-bit floats.
+        // An array of bytes may stand for 8-bit floats.
         let new = array.as_type(old.data_type).unwrap_or_else(|| array.info.clone());
         if new != old {
             part.note(false);
@@ -141,7 +141,7 @@ impl<'f> Folder<'f> {
         }
     }
 
-    /// All bytes of a file, and whether it is as it was extracted.
+    /// All bytes of a file, and whether it is unchanged since it was extracted.
     fn whole(&self, name: &str) -> Result<(Place, bool), Error> {
         let (source, is_same) = self.source(name)?;
         Ok((Place::of(source), is_same))
@@ -155,7 +155,7 @@ impl<'f> Folder<'f> {
 
     /// Whether the file has the time that it got when it was extracted.
     fn is_same(&self, source: &Source) -> bool {
-        // Extracted files have a time of whole seconds. What is written later hardly ever has.
+        // Extracted files have a time of whole seconds. Files written later hardly ever do.
         let extracted = UNIX_EPOCH.checked_add(Duration::from_secs(self.index.modified));
         source.modified().is_none_or(|time| Some(time) == extracted)
     }
@@ -165,8 +165,8 @@ impl<'f> Folder<'f> {
     }
 }
 
-/// Fails if an index names a file twice, or an array: a small folder could then become a file of any size. Names that differ only
-/// in upper and lower case are the same file on some systems.
+/// Fails if an index names a file or an array twice: a small folder could then become a file of any size. Names that
+/// differ only in upper and lower case are the same file on some systems.
 pub(super) fn check_files(folder: &Path, index: &Index) -> Result<(), Error> {
     let hasher = RandomState::new();
     let hash = |(file, key): (&str, Option<&str>)| {
@@ -187,7 +187,7 @@ pub(super) fn check_files(folder: &Path, index: &Index) -> Result<(), Error> {
     })
 }
 
-/// What an entry takes: files, and the arrays of files with several. The key of any other file means nothing.
+/// The files that an entry uses, and the arrays in files with several. In any other file the key has no meaning.
 fn arrays_and_files(entry: &Entry) -> impl Iterator<Item = (&str, Option<&str>)> {
     let key = |data| match data {
         &Stored { form: Form::Npz | Form::Safetensors, ref key, .. } => Some(key.as_deref().unwrap_or_default()),
@@ -197,12 +197,12 @@ fn arrays_and_files(entry: &Entry) -> impl Iterator<Item = (&str, Option<&str>)>
     data.into_iter().chain(entry.surplus.as_deref().map(|file| (file, None)))
 }
 
-/// Makes an error of an index that is damaged or lies.
+/// Makes an error about a damaged or wrong index.
 fn bad_index(folder: &Path, message: &str) -> Error {
     Error::new(Code::BadIndex, message).in_file(folder.join(INDEX))
 }
 
-/// The path of a file that the index of a folder names. It must be in the folder, and no link may lead there.
+/// The path of a file that the index of a folder names. It must be in the folder, and must not contain links.
 pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     let outside = || bad_index(folder, &format!("{name:?} is no path of a file in the folder"));
     let is_odd = |character: char| character.is_control() || matches!(character, '\\' | ':');

@@ -1,4 +1,4 @@
-//! What is in a folder, but not in its index.
+//! Files and arrays in a folder that are not in its index.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,17 +12,17 @@ use crate::error::Error;
 use crate::extract::{Form, INDEX, Index};
 use crate::formats::ArrayFile;
 
-/// What is left out: the first ones, and how many.
+/// The files and arrays that are left out: the first ones, and their number.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     pub(super) first: Vec<LeftBehind>,
     pub(super) count: u64,
 }
 
-/// As many are listed.
+/// Maximum number of files that are listed.
 const MOST: usize = 1000;
 
-/// What an index names. Of each name, only a hash is kept.
+/// The names in an index. Only a hash of each name is kept.
 struct Named {
     hasher: RandomState,
     hashes: Vec<u64>,
@@ -30,7 +30,7 @@ struct Named {
 }
 
 impl LeftOut {
-    /// Adds what is in a folder. `others` are files that are not meant: other inputs, and the output.
+    /// Adds the unused files of a folder. `others` are known files: other inputs, and the output.
     pub(super) fn add(&mut self, folder: &Path, index: &Index, others: &[FileId]) -> Result<(), Error> {
         let named = Named::of(index)?;
         self.add_files(folder, folder, &named, others)?;
@@ -43,7 +43,7 @@ impl LeftOut {
         for entry in fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let kind = entry.file_type().map_err(failed)?;
-            // Hidden files are those of editors and systems.
+            // Hidden files belong to editors and systems.
             if entry.file_name().as_encoded_bytes().starts_with(b".") {
                 continue;
             }

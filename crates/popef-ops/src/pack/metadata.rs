@@ -10,8 +10,8 @@ use serde_json::Error as JsonError;
 use crate::error::{Code, Error};
 use crate::formats::Place;
 
-/// What anchors must have. It is read first and takes no memory, so that a short document of `{}` does not become a long list of
-/// anchors that are all defaults.
+/// The required fields of anchors. It is read first and takes no memory, so that a short document of `{}` does not
+/// become a long list of default anchors.
 #[derive(Deserialize)]
 struct Skimmed {
     #[serde(default, rename = "anchors")]

@@ -36,25 +36,25 @@ pub use report::{LeftBehind, Packed, PackedBlob, State};
 /// What blobs are made of.
 #[derive(Clone, Debug)]
 pub enum PackInput {
-    /// A folder that was extracted, as it is now. The bytes before the first blob come from there too.
+    /// An extracted folder in its current state. The bytes before the first blob come from there too.
     ///
-    /// Its `index.json` is not trusted: what it names must be in the folder, no link may lead there, and no file may be named
-    /// twice. It is refused if it has keys that this version does not know.
+    /// Its `index.json` is not trusted: the files that it names must be in the folder, must not be reached through
+    /// links, and must not be named twice. An index with keys that this version does not know is refused.
     Folder(PathBuf),
-    /// An executable that is not compressed. Without a name, it gets the one that the metadata has, or else that of the file
+    /// An executable that is not compressed. Without a name, it gets the one in the metadata, or else the file's name
     /// without its ending.
     Executable(PathBuf, Option<String>),
     /// Metadata, as `extract` writes it.
     Metadata(PathBuf),
-    /// An opaque blob and its name. It is for the executable if there is only one.
+    /// An opaque blob and its name. It belongs to the executable if there is only one.
     Opaque(Text<'static>, PathBuf),
-    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file, or if that was extracted, the name that
-    /// `index.json` in the folder around has for it.
+    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file. If the file was
+    /// extracted, it has the name in the `index.json` of the enclosing folder.
     ///
-    /// Bytes (`U8`) become 8-bit floats if the packed metadata has an input anchor of the name and shape with such a type. This
-    /// is the same for feeds and for arrays in memory.
+    /// Bytes (`U8`) become 8-bit floats if the packed metadata has an input anchor of that type with the same name and
+    /// shape. This also applies to feeds and to arrays in memory.
     Tensors(PathBuf),
-    /// The only array of a file as the tensor of this name, or the array of the name if the file has several.
+    /// The only array of a file as the tensor of this name, or the array with this name if the file has several.
     TensorOf(Text<'static>, PathBuf),
     /// The only array of a file as the feed of this name. Its first dimension is the runs.
     Feed(Text<'static>, PathBuf),
@@ -84,17 +84,17 @@ impl PackInput {
 pub struct PackOptions {
     /// How all executables are compressed. One that would not become smaller stays as it is.
     pub compress: Option<Packing>,
-    /// Whether data is also written if it does not fit its anchor. The report then says so.
+    /// Whether to write data that does not fit its anchor. The report then says so.
     pub unchecked: bool,
     /// Whether nothing is written if the library's checks find errors or warnings in the new file.
     pub strict: bool,
 }
 
-/// Makes a file of these inputs, in their order. Checks before that everything fits together. A new file allows nobody more than
-/// all files that it is made of.
+/// Makes a file of these inputs, in their order. First checks that everything fits together. Only users who could open
+/// all files that a new file is made from can open it.
 ///
-/// `each` is told of each blob in order while the work goes on. Blobs are gone through several times, so that nothing of them is
-/// kept; if something is changed meanwhile, the work fails.
+/// `each` is called for each blob in order, during the work. Blobs are visited several times instead of being kept; if
+/// an input changes meanwhile, the work fails.
 ///
 /// ```
 /// use popef_ops::pack::{PackInput, PackOptions, pack};
@@ -119,7 +119,7 @@ pub fn pack(
     each: &mut dyn FnMut(PackedBlob) -> Result<(), Error>,
 ) -> Result<Packed, Error> {
     let walk = Walk::new(inputs, forbidden(&target))?;
-    // Before all blobs are gone through.
+    // Before all blobs are visited.
     target.check([])?;
     can_refuse(options.strict, &target)?;
     walk.check_files()?;
@@ -166,10 +166,10 @@ pub fn pack(
     Ok(packed)
 }
 
-/// The file that must not be read, because it is to be replaced.
+/// The file that must not be read, because it will be replaced.
 fn forbidden(target: &Target<'_>) -> Option<(PathBuf, FileId)> {
     let place = target.place().filter(|place| place.overwrite != Overwrite::Inputs)?;
-    // If there is no such file, it is no input.
+    // A missing file is not an input.
     FileId::of_path(&place.path).ok().map(|id| (place.path.into_owned(), id))
 }
 
@@ -203,7 +203,7 @@ fn write(
         |size, state| PackedBlob { index, blob_type, name, size, state, was: None, now: None, taken_as: part.taken_as };
     output.any_names(part.any_name);
     if let (Some(packing), Some(executable)) = (packing, blob.as_executable()) {
-        // So that they are not opened again for each piece.
+        // Keeps files open, so that they are not opened again for each piece.
         let _open: Vec<_> =
             part.data.iter().filter_map(Bytes::place).map(|place| place.source().open()).collect::<Result<_, _>>()?;
         progress.expect(output.told_of(&executable, Some(packing)));

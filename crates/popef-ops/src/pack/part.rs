@@ -24,7 +24,7 @@ pub(super) struct Part {
     /// The values of a metadata blob.
     pub(super) metadata: Option<Metadata>,
     pub(super) data: Vec<Bytes>,
-    /// The header and info as they were in the file that was extracted.
+    /// The header and info as they were in the extracted file.
     pub(super) old_head: Option<Vec<u8>>,
     /// How the executable is to be compressed.
     pub(super) compress: Option<Packing>,
@@ -32,20 +32,20 @@ pub(super) struct Part {
     pub(super) was: Option<Compression>,
     /// Whether the executable may have no name, or the name of another.
     pub(super) any_name: bool,
-    /// How it compares with what was extracted.
+    /// Its state compared with the extracted blob.
     pub(super) state: State,
-    /// Whether it is of another shape or type than what was extracted.
+    /// Whether its shape or type differs from the extracted blob's.
     pub(super) is_reshaped: bool,
-    /// The type of its anchor, if it is an array of bytes that is taken as 8-bit floats.
+    /// The type of its anchor, if it is an array of bytes that stands for 8-bit floats.
     pub(super) taken_as: Option<DataType>,
-    /// Whether it gets its name, or that of its executable, from others.
+    /// Whether its name, or that of its executable, comes from other inputs.
     pub(super) is_unnamed: bool,
-    /// The number of the input that it is from, and the file, for errors.
+    /// The number of its input, and the file, for errors.
     pub(super) input: usize,
     pub(super) from: String,
 }
 
-/// Is told of each blob.
+/// Called for each blob.
 pub(super) type Each<'e> = &'e mut dyn FnMut(Part) -> Result<(), Error>;
 
 /// Where data is.
@@ -56,7 +56,7 @@ pub(super) enum Bytes {
 }
 
 impl Bytes {
-    /// The file. `None` if it is in none.
+    /// The place in a file. `None` if the bytes are not in a file.
     pub(super) fn place(&self) -> Option<&Place> {
         match self {
             Bytes::Place(place) => Some(place),
@@ -113,7 +113,7 @@ impl Part {
         matches!(self.kind, Kind::Executable(_))
     }
 
-    /// How it is compressed, if it is an executable. `wanted` is how all are.
+    /// How it is compressed, if it is an executable. `wanted` applies to all executables.
     pub(super) fn packing(&self, wanted: Option<Packing>) -> Option<Packing> {
         self.is_executable().then(|| wanted.or(self.compress)).flatten()
     }
@@ -123,7 +123,7 @@ impl Part {
         matches!(self.kind, Kind::Tensor(_) | Kind::Feed(_))
     }
 
-    /// Notes whether something of it is as it was extracted.
+    /// Notes whether a part of it is as it was extracted.
     pub(super) fn note(&mut self, is_same: bool) {
         if !is_same && self.state == State::Same {
             self.state = State::Changed;
@@ -150,8 +150,9 @@ impl Part {
         }
     }
 
-    /// The header and info. Old ones are used if they still say what the blob is, or else their fields of later versions are
-    /// kept. Of Metadata, only the plain fields stay in memory: the values of its lists take several times as much as the head.
+    /// The header and info. Old ones are used if they still describe the blob; otherwise their fields of later versions
+    /// are kept. Only the plain fields of Metadata stay in memory: the values of its lists take several times as much
+    /// as the head.
     pub(super) fn head(&mut self) -> Result<Vec<u8>, Error> {
         let head = self.make_head()?;
         self.metadata = self.metadata.take().map(|metadata| metadata.without_lists());
@@ -174,7 +175,7 @@ impl Part {
         head.ok_or_else(|| self.bad("nothing says what its header is"))
     }
 
-    /// Whether a file with only a blob is that of this one.
+    /// Whether the only blob of a file matches this one.
     fn is_said_by(&self, file: &File, head_len: u64) -> bool {
         let Some(blob) = file.blob(0) else { return false };
         // The length of the data decides where data begins in a blob of an unknown type.
@@ -188,7 +189,7 @@ impl Part {
         begins && Kind::of(&blob) == self.kind && has_values && blob.version() == self.version
     }
 
-    /// An old header and info with the values of this blob. None if they are of a blob of another type.
+    /// An old header and info with the values of this blob. `None` if they are of a blob of another type.
     fn edited(&self, old: &File) -> Option<Vec<u8>> {
         let info = match &self.kind {
             Kind::Executable(info) => InfoRef::from(info),
@@ -230,13 +231,13 @@ impl Part {
         Ok(())
     }
 
-    /// Makes an error of an index that is damaged or lies.
+    /// Makes an error about a damaged or wrong index.
     pub(super) fn bad(&self, message: &str) -> Error {
         Error::new(Code::BadIndex, message).in_file(&self.from)
     }
 }
 
-/// A file with only a blob of this header and info, and `len` bytes of data that nobody looks at.
+/// A file with only a blob of this header and info, and `len` bytes of data that are not read.
 fn opened(head: &[u8], len: u64) -> Option<File> {
     let mut file = Composed::default();
     file.push(Piece::bytes(head.to_vec()))?;
@@ -262,7 +263,7 @@ impl Write for First {
     }
 }
 
-/// The number of runs of a feed, and what each has.
+/// The number of runs of a feed, and the shape of each.
 fn runs(mut info: TensorInfo) -> Option<(u32, TensorInfo)> {
     if info.shape.is_empty() {
         return None;
@@ -271,7 +272,7 @@ fn runs(mut info: TensorInfo) -> Option<(u32, TensorInfo)> {
     Some((runs, info))
 }
 
-/// The shape and type of the array of a tensor or feed. None if it is of another type.
+/// The shape and type of the array of a tensor or feed. `None` if it is of another type.
 pub(super) fn array_of(kind: &Kind) -> Option<TensorInfo> {
     match kind {
         Kind::Tensor(tensor) => Some(tensor.tensor_info.clone()),

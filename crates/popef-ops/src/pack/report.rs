@@ -13,34 +13,34 @@ use crate::findings::NewFinding;
 pub struct Packed {
     /// The size of the file in bytes.
     pub size: u64,
-    /// How many blobs it has. The document has the blobs themselves under this name.
+    /// The number of blobs. In the document, this key has the blobs themselves.
     #[serde(skip)]
     pub blobs: u64,
-    /// How many of them show no change since they were extracted.
+    /// The number of blobs without a change since they were extracted.
     pub same: u64,
-    /// How many were changed since they were extracted.
+    /// The number of blobs that were changed since they were extracted.
     pub changed: u64,
-    /// How many were compressed.
+    /// The number of blobs that were compressed.
     pub compressed: u64,
-    /// How many would have grown if they had been compressed.
+    /// The number of blobs that compression would have enlarged.
     pub would_grow: u64,
-    /// How many were not extracted.
+    /// The number of blobs that were not extracted.
     pub new: u64,
-    /// What does not fit its anchor, if it was written all the same: at most the first thousand.
+    /// Data that does not fit its anchor but was written because that was allowed: at most the first thousand.
     pub problems: Vec<String>,
-    /// How many problems there are.
+    /// The number of problems.
     pub problem_count: u64,
-    /// What fits, but is hardly meant, such as a feed that ends within a call: at most the first thousand.
+    /// Data that is valid but hardly intended, such as a feed that ends within a call: at most the first thousand.
     pub warnings: Vec<String>,
-    /// How many warnings there are.
+    /// The number of warnings.
     pub warning_count: u64,
-    /// What is in the folders but was not packed, because no `index.json` names it, and it is no other input: at most the first
-    /// thousand.
+    /// Files in the folders that were not packed, because no `index.json` names them and they are not another input: at
+    /// most the first thousand.
     pub left_out: Vec<LeftBehind>,
-    /// How many of these there are.
+    /// The number of these files.
     pub left_out_count: u64,
-    /// The errors and warnings that the library's checks find in the new file besides the problems and warnings above. `None` if it
-    /// could not be read back.
+    /// The errors and warnings that the library's checks find in the new file in addition to the problems and warnings
+    /// above. `None` if the file could not be read back.
     pub new_findings: Option<Vec<NewFinding>>,
 }
 
@@ -80,36 +80,36 @@ pub struct PackedBlob {
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name. That of metadata is its executable's.
+    /// Its name. Metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
     /// The size of the blob in bytes.
     pub size: u64,
-    /// How it compares with what was extracted.
+    /// Its state compared with the extracted blob.
     pub state: State,
-    /// How the executable was compressed before, if it is compressed anew.
+    /// How the executable was compressed before, if it is compressed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<Compression>,
     /// How the executable was compressed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<Compression>,
-    /// The type of its anchor, if it is an array of bytes that was taken as 8-bit floats.
+    /// The type of its anchor, if it is an array of bytes that stands for 8-bit floats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken_as: Option<DataType>,
 }
 
-/// How a packed blob compares with the one that was extracted.
+/// A packed blob's state compared with the extracted blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum State {
-    /// Nothing shows a change: its files have the times that they got when they were extracted.
+    /// No sign of a change: its files have the times that they got when they were extracted.
     Same,
-    /// Its files were written to since then, or say something else.
+    /// Its files were written since then, or differ from the index.
     Changed,
-    /// It was compressed, perhaps anew, so its bytes are others.
+    /// It was compressed, perhaps again, so its bytes differ.
     Compressed,
-    /// It was to be compressed, but would not have become smaller, so it is as it was.
+    /// It was to be compressed, but would not have become smaller, so it is unchanged.
     WouldGrow,
     /// It was not extracted.
     New,

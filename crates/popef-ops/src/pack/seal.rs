@@ -1,4 +1,4 @@
-//! Whether what is packed is changed while it is gone through.
+//! Detects whether the inputs change while they are visited.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
@@ -7,7 +7,7 @@ use popef::types::{BlobType, Text};
 
 use super::part::Part;
 
-/// A hash of everything that was gone through, by which a change is seen.
+/// A hash of everything that was visited. It shows a change.
 #[derive(Clone, Debug)]
 pub(super) struct Seal {
     random: RandomState,
@@ -22,12 +22,12 @@ impl Default for Seal {
 }
 
 impl Seal {
-    /// An empty one, which is equal to this one once the same was added to it.
+    /// Makes an empty seal, which equals this one after the same additions.
     pub(super) fn same(&self) -> Seal {
         Seal { random: self.random.clone(), hasher: self.random.build_hasher() }
     }
 
-    /// Adds a blob, with the files that it is from as they are now.
+    /// Adds a blob, with its files in their current state.
     pub(super) fn add_part(&mut self, part: &Part, head: &[u8]) {
         head.hash(&mut self.hasher);
         for bytes in &part.data {
@@ -39,7 +39,7 @@ impl Seal {
         }
     }
 
-    /// Adds a blob as it is in the new file. The head of an executable changes when it is compressed.
+    /// Adds a blob as it is in the new file. Compression changes the head of an executable.
     pub(super) fn add_blob(&mut self, blob_type: BlobType, name: &Text<'_>, version: &Text<'_>, head: &[u8]) {
         (blob_type.number(), name.as_bytes(), version.as_bytes()).hash(&mut self.hasher);
         if blob_type != BlobType::PoplarExecutable {

@@ -1,4 +1,4 @@
-//! Looks at everything before anything is written.
+//! Examines everything before anything is written.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use crate::extract::{INDEX, Kind};
 use crate::formats::Place;
 use crate::near::quoted;
 
-/// The names that executables and opaque blobs get from others, and the types that arrays of bytes get.
+/// The names that executables and opaque blobs get from other inputs, and the types that arrays of bytes get.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// That of the only executable without a name.
+    /// The name that the only executable without one gets.
     unnamed: Option<Text<'static>>,
-    /// That of the only executable.
+    /// The name of the only executable, which opaque blobs get.
     only: Option<Text<'static>>,
     /// Whether there are executables or metadata.
     has_models: bool,
     float8s: Float8s,
 }
 
-/// How many there are, and the first.
+/// The number of items, and the first one.
 #[derive(Default)]
 struct Single {
     count: usize,
@@ -77,7 +77,7 @@ impl Names {
         Ok(Names { unnamed: described, only, has_models, float8s })
     }
 
-    /// Gives a blob the name, or the type, that it has by others.
+    /// Gives a blob the name or the type that other inputs determine.
     pub(super) fn link(&self, part: &mut Part) -> Result<(), Error> {
         match (&mut part.kind, &self.unnamed, &self.only) {
             (Kind::Executable(info), Some(name), _) if part.is_unnamed => info.name = name.clone(),
@@ -91,13 +91,13 @@ impl Names {
 
 /// What was found.
 pub(super) struct Survey {
-    /// The sum of all blobs and of what comes before them, without executables that are compressed.
+    /// The size of all blobs and of the bytes before them, without compressed executables.
     pub(super) expected: u64,
     /// The bytes before the first blob, as a file without blobs.
     pub(super) prefix: File,
     /// What does not fit together.
     pub(super) problems: Messages,
-    /// What fits, but is hardly meant.
+    /// Data that is valid but hardly intended.
     pub(super) warnings: Messages,
     pub(super) seal: Seal,
 }
@@ -139,7 +139,7 @@ impl Survey {
     }
 }
 
-/// The executables and metadata, with which tensors and feeds are compared.
+/// The executables and metadata that tensors and feeds are compared with.
 fn models(walk: &Walk<'_>, names: &Names) -> Result<Checks, Error> {
     let (mut models, mut are_same) = (Vec::new(), true);
     if !names.has_models {
@@ -157,7 +157,7 @@ fn models(walk: &Walk<'_>, names: &Names) -> Result<Checks, Error> {
     Ok(Checks::new(models, are_same))
 }
 
-/// Fails unless a reader of the file skips these bytes before the first blob: they are a pickle.
+/// Fails unless readers of the file skip these bytes before the first blob, which must be a pickle.
 fn check_prefix(prefix: &Place, first: Option<(Arc<Vec<u8>>, u64)>) -> Result<(), Error> {
     let mut file = Composed::default();
     let (head, len) = first.unwrap_or_default();
@@ -175,7 +175,7 @@ fn check_prefix(prefix: &Place, first: Option<(Arc<Vec<u8>>, u64)>) -> Result<()
     }
 }
 
-/// Finds tensors and feeds that are given twice. What was extracted may have been so before.
+/// Finds tensors and feeds that are given twice. Extracted ones may have been duplicates before.
 #[derive(Default)]
 struct Twice {
     random: RandomState,

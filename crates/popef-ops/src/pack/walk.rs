@@ -1,4 +1,4 @@
-//! Goes through all blobs of the inputs, one after the other. Nothing of a blob is kept, so this is done several times.
+//! Visits all blobs of the inputs, one after the other. Blobs are not kept, so this is done several times.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +15,16 @@ use crate::extract::{ExtractedNames, INDEX, Index, Kind};
 use crate::formats::{Array, ArrayFile, NamedArrays, Place, Source};
 use crate::rights::Most;
 
-/// The inputs, and the file that none of them may be.
+/// The inputs, and the file that must not be among them.
 pub(super) struct Walk<'i> {
     inputs: &'i [PackInput],
-    /// What the folders among the inputs say of themselves, in their order.
+    /// The indexes of the folders among the inputs, in their order.
     folders: Vec<(&'i Path, Index)>,
     forbidden: Option<(PathBuf, FileId)>,
 }
 
 impl<'i> Walk<'i> {
-    /// `forbidden` is a file that is to be replaced.
+    /// `forbidden` is a file that will be replaced.
     pub(super) fn new(inputs: &'i [PackInput], forbidden: Option<(PathBuf, FileId)>) -> Result<Self, Error> {
         let paths = inputs.iter().filter_map(|input| match input {
             PackInput::Folder(path) => Some(&**path),
@@ -48,7 +48,7 @@ impl<'i> Walk<'i> {
         Ok(())
     }
 
-    /// What all files allow that are packed.
+    /// The permissions that all packed files have.
     pub(super) fn rights(&self) -> Result<Most, Error> {
         let mut most = self.inputs.iter().filter_map(PackInput::file).fold(Most::USUAL, Most::and_at);
         for (folder, index) in &self.folders {
@@ -62,7 +62,7 @@ impl<'i> Walk<'i> {
         Ok(most)
     }
 
-    /// What is in the folders, but is not packed.
+    /// Returns the files in the folders that are not packed.
     pub(super) fn left_out(&self) -> Result<LeftOut, Error> {
         let mut left_out = LeftOut::default();
         if !self.folders.is_empty() {
@@ -92,7 +92,7 @@ impl<'i> Walk<'i> {
         self.some_parts(true, each)
     }
 
-    /// All blobs but tensors and feeds, in order. No array is looked at.
+    /// All blobs except tensors and feeds, in order. Arrays are not read.
     pub(super) fn parts_without_data(&self, each: Each<'_>) -> Result<(), Error> {
         self.some_parts(false, each)
     }
@@ -190,7 +190,7 @@ fn feed(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
     runs(array, &path.to_string_lossy()).map_err(|error| error.in_file(path))
 }
 
-/// Where an array is from that is in no file, for errors.
+/// The origin of an array in memory, for errors.
 const MEMORY: &str = "memory";
 
 /// A tensor of an array.

@@ -20,29 +20,29 @@ use crate::formats::{Array, ArrayFile, MOST_OPEN, NamedArrays};
 use crate::near::quoted;
 use crate::pack::folder::inside;
 
-/// The arrays of files and folders, by number. There may be millions, so only its place is kept of each, and its header is read
-/// again whenever it is asked for.
+/// The arrays of files and folders, by number. There may be millions, so only the place of each is kept, and its header
+/// is read again on each request.
 #[derive(Default)]
 pub(super) struct Arrays {
     files: Files,
     /// The files that have several arrays.
     several: Mutex<HashMap<u32, ArrayFile>>,
-    /// Those that are in no file.
+    /// The arrays that are not in a file.
     memory: Vec<Array>,
     arrays: Vec<Located>,
-    /// By the number of the array: names of blobs that are not those of the arrays in their files.
+    /// By the number of the array: names of blobs that differ from those of the arrays in their files.
     renamed: BTreeMap<u32, Stretch>,
     names: Names,
     /// The length of all arrays.
     len: u64,
     /// The names of blobs whose arrays were extracted.
     extracted: ExtractedNames,
-    /// Hashes of all names, to find those that are given twice.
+    /// Hashes of all names, to find duplicates.
     hashes: Vec<(u64, u32)>,
     hasher: RandomState,
 }
 
-/// An array: the number of its file, and its number there. Those in memory have the file [`MEMORY`].
+/// An array: the number of its file, and its number there. An array in memory has the file [`MEMORY`].
 struct Located {
     file: u32,
     index: u32,
@@ -51,8 +51,8 @@ struct Located {
 const MEMORY: u32 = u32::MAX;
 
 impl Arrays {
-    /// The arrays of files, and of folders: of all their `.npy` files, or if a folder has the `index.json` of an extracted file,
-    /// those that it names, for the blobs that it says. Other arrays of its files with several have their own names.
+    /// The arrays of files and folders. A folder has all its `.npy` files, or if it has the `index.json` of an
+    /// extracted file, the files and blobs named there. Other arrays in files with several have their own names.
     pub(super) fn of(given: &[Weights]) -> Result<Self, Error> {
         let mut arrays = Arrays::default();
         for given in given {
@@ -80,7 +80,7 @@ impl Arrays {
         self.len
     }
 
-    /// An array, whose name is that of the blob.
+    /// An array that has the name of the blob.
     pub(super) fn get(&self, number: usize) -> Result<Array, Error> {
         let missing = || Error::new(Code::FileChanged, "the file was changed meanwhile");
         let located = self.arrays.get(number).ok_or_else(missing)?;
@@ -101,7 +101,7 @@ impl Arrays {
         Ok(array)
     }
 
-    /// The error, of the file of an array.
+    /// The error, about the file of an array.
     pub(super) fn in_file(&self, number: usize, error: Error) -> Error {
         match self.path(number) {
             Some(path) => error.in_file(path),
@@ -119,7 +119,7 @@ impl Arrays {
         (0..self.files.len()).map(|file| self.files.path(file))
     }
 
-    /// Where an array is from, in a report.
+    /// Where an array comes from, in a report.
     pub(super) fn described(&self, number: usize, bytes: u64) -> impl Serialize + use<> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -159,7 +159,7 @@ impl Arrays {
         self.keep(arrays.into_file(), number)
     }
 
-    /// Adds the arrays of a file that were not used.
+    /// Adds the unused arrays of a file.
     fn add_unless(&mut self, file: &mut ArrayFile, number: u32, used: &[bool]) -> Result<(), Error> {
         for index in 0..file.len() {
             if used.get(index) != Some(&true)
@@ -184,7 +184,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// Keeps a file open whose header would take long to be read again for each array.
+    /// Keeps a file open if reading its header again for each array would take long.
     fn keep(&mut self, file: ArrayFile, number: u32) -> Result<(), Error> {
         if file.len() < 2 {
             return Ok(());
@@ -223,7 +223,7 @@ impl Arrays {
         self.files.enter(folder);
         let mut archives = HashMap::<String, Archive>::new();
         Index::open(folder)?.entries(&mut |entry| self.add_entry(folder, entry, &mut archives))?;
-        // An array that the index does not name was added to its file: it is meant to be used, and perhaps is an error.
+        // An array that the index does not name was added to its file: its use is intended, or it is an error.
         let mut archives: Vec<_> = archives.into_values().collect();
         archives.sort_by_key(|archive| archive.number);
         for Archive { number, arrays, used } in archives {
@@ -284,10 +284,10 @@ impl Arrays {
     }
 }
 
-/// A file with several arrays of a folder.
+/// A file with several arrays in a folder.
 struct Archive {
     number: u32,
     arrays: NamedArrays,
-    /// The arrays that the index names.
+    /// The arrays in the index.
     used: Vec<bool>,
 }

@@ -1,4 +1,4 @@
-//! What differs between old and new metadata.
+//! The differences between old and new metadata.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::elements::Element;
 use super::path::{List, Path};
 
-/// A field that has changed. An element of a list that was added has no old value, one that was removed no new one.
+/// A field that has changed. An added element of a list has no old value, a removed one no new value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldChange {
-    /// Where it is: `anchors[NAME].repeats`, with the old name of the anchor.
+    /// The path of the field: `anchors[NAME].repeats`, with the old name of the anchor.
     pub field: String,
     /// The value before, as in the JSON of metadata.
     pub old: Value,
@@ -52,7 +52,7 @@ fn list<T: Element + PartialEq>(
     let mut kept = vec![false; old.len()];
     let mut added = Vec::new();
     let mut order = Vec::new();
-    // Most elements stay as they are, and need no name.
+    // Most elements are unchanged, and need no name.
     let names = LazyCell::new(|| Names::of(list, old));
     for (element, source) in new.iter().zip(sources) {
         let Some((source, before)) = source.and_then(|source| Some((source, old.get(source)?))) else {
@@ -75,7 +75,7 @@ fn list<T: Element + PartialEq>(
     }
 }
 
-/// How many elements have a name: of all anchors, of the inputs, and of the outputs.
+/// The number of elements with a name: among all anchors, the inputs, and the outputs.
 struct Names {
     list: List,
     counts: HashMap<Text<'static>, [usize; 3]>,
@@ -97,7 +97,7 @@ impl Names {
         Names { list, counts }
     }
 
-    /// The list in which the element is the only one of its name, if there is one.
+    /// The list in which the element's name is unique, if there is one.
     fn list_of(&self, element: &impl Element) -> List {
         let Some(counts) = self.counts.get(&element.key()) else { return self.list };
         let is_only = |(list, count): &(List, &usize)| **count == 1 && element.is_of(*list);
@@ -109,13 +109,13 @@ fn path(list: List, element: &impl Element) -> String {
     Path::Element(list, element.key(), None).to_string()
 }
 
-/// The values that differ, of objects each field.
+/// The values that differ; for objects, each field.
 fn values(path: &str, old: &Value, new: &Value, changes: &mut Vec<FieldChange>) {
     match (old, new) {
         _ if old == new => {}
         (Value::Object(before), Value::Object(after)) => {
             let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
-            // It follows from the others.
+            // The size follows from the other fields.
             for key in keys.filter(|key| *key != "sizeInBytes") {
                 let of = |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
                 let path = format!("{path}{key}");

@@ -5,7 +5,7 @@ use popef::types::{ElementSources, OpaqueInfo, TensorDataInfo, Text};
 
 use super::compare::FieldChange;
 
-/// A new name or info, and what that changes in words.
+/// A new name or info, with the changes in words.
 #[derive(Default)]
 pub(super) struct Edit {
     pub(super) name: Option<Text<'static>>,
@@ -20,9 +20,9 @@ pub(super) enum NewInfo {
 
 /// New data of a blob. There may be one for each blob of a file, so it has only numbers.
 pub(super) struct NewData {
-    /// The blob's number, of which a file has no more than fit.
+    /// The blob's number. It fits for all files.
     blob: u32,
-    /// Which one of the weights it is. The last number stands for the old data without the bytes behind its end.
+    /// The index of the new weights. The last number stands for the old data without its surplus bytes.
     weights: u32,
 }
 
@@ -36,20 +36,20 @@ impl NewData {
         usize::try_from(self.blob).unwrap_or(usize::MAX)
     }
 
-    /// The old data without the bytes behind its end.
+    /// The old data without its surplus bytes.
     pub(super) fn without_surplus(blob: usize) -> Self {
         NewData::of(blob, usize::MAX)
     }
 
-    /// Which one of the weights it is, if it is one.
+    /// The index of the new weights, if the data is new.
     pub(super) fn weights(&self) -> Option<usize> {
         (self.weights != u32::MAX).then(|| usize::try_from(self.weights).unwrap_or(usize::MAX))
     }
 }
 
-/// A tensor that comes behind all other blobs.
+/// A tensor that is added after all other blobs.
 pub(super) struct Added {
     pub(super) info: TensorDataInfo,
-    /// Which one of the weights its data is.
+    /// The index of its data among the new weights.
     pub(super) weights: usize,
 }

@@ -11,7 +11,7 @@ use super::path::{Field, List, METADATA, Path};
 use super::value::{BYTES, Given, fields_of};
 use crate::error::{Code, Error};
 
-/// Metadata, of which the lists are kept apart.
+/// Metadata whose lists are kept separately.
 pub(super) struct Edited {
     plain: Metadata,
     engine_options: Elements<EngineOption>,

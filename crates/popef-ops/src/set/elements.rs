@@ -18,13 +18,13 @@ pub(super) trait Element: Serialize + DeserializeOwned + Default {
     /// The name by which it is found.
     fn key(&self) -> Text<'static>;
 
-    /// Whether the list, which may be only the inputs or outputs, has it.
+    /// Whether the list, which may be only the inputs or outputs, contains it.
     fn is_of(&self, list: List) -> bool {
         let _ = list;
         true
     }
 
-    /// Fields that a new element must be given.
+    /// Required fields of a new element.
     const NEEDED: &[&str] = &[];
 }
 
@@ -57,11 +57,11 @@ impl Element for Anchor {
         }
     }
 
-    // An anchor with less is more likely a mistyped name than a new one.
+    // An anchor with fewer fields is more likely a mistyped name than a new one.
     const NEEDED: &[&str] = &["type", "handle", "tensorInfo.dataType", "tensorInfo.shape"];
 }
 
-/// The elements of a list. They are found by the names that they had at first.
+/// The elements of a list. They are found by their original names.
 pub(super) struct Elements<T> {
     /// `None` for removed elements.
     elements: Vec<Option<Sourced<T>>>,
@@ -104,7 +104,7 @@ impl<T: Element> Elements<T> {
         (values, sources)
     }
 
-    /// Sets a field, or several fields if none is named. Adds the element if it is missing and enough is given.
+    /// Sets a field, or several fields if none is named. Adds the element if it is missing and enough fields are given.
     pub(super) fn set(
         &mut self,
         list: List,
@@ -214,7 +214,7 @@ impl<T: Element> Elements<T> {
         if exact.is_empty() { self.shown_as(name).into_iter().filter(is_there).collect() } else { exact }
     }
 
-    /// The places of names that are shown like this one. Who types a name that is not UTF-8 can only type what is shown.
+    /// The places of names that are shown like this one. A user can type a name that is not UTF-8 only as it is shown.
     fn shown_as(&self, name: &Text<'static>) -> Vec<usize> {
         let shown = name.to_string_lossy();
         let is_shown = |key: &Text<'static>| key.to_str().is_err() && key.to_string_lossy() == shown;
@@ -235,7 +235,7 @@ impl<T: Element> Elements<T> {
     }
 }
 
-/// The fields that are to be set, with their values.
+/// The fields to set, with their values.
 fn parts(
     list: List,
     name: &Text<'static>,
@@ -247,11 +247,11 @@ fn parts(
         return Ok(vec![(field, read(&path, field, given)?)]);
     }
     match (object(given), list.main_field()) {
-        // What was typed as an option's value is a text, whatever is in it.
+        // The typed value of an option is always a text.
         (_, Some(field)) if matches!(given, Given::Word(_)) => Ok(vec![(field, read(&path, field, given)?)]),
         (Some(object), _) => {
             let fields = fields_of(&object)?.into_iter();
-            // It follows from the others.
+            // The size follows from the other fields.
             let fields = fields.filter(|(key, _)| key != "tensorInfo.sizeInBytes");
             fields.map(|(key, value)| part(list, name, &key, value)).collect()
         }

@@ -20,12 +20,12 @@ struct FileAt {
 
 enum FileName {
     Usual(Stretch),
-    /// It is not UTF-8.
+    /// A name that is not UTF-8.
     Odd(Box<OsStr>),
 }
 
 impl Files {
-    /// What is added from now on is in this folder.
+    /// Later additions are in this folder.
     pub(super) fn enter(&mut self, folder: &Path) {
         self.folders.push(folder.to_owned());
     }

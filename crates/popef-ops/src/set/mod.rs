@@ -31,30 +31,31 @@ use crate::formats::Array;
 use crate::name::Name;
 use path::Path;
 
-/// Changes to a file. Names are those of the file as it is, before anything is renamed.
+/// Changes to a file. Names are those in the file before anything is renamed.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// The executable whose metadata is changed. It may be left out if the file has only one metadata.
+    /// The executable whose metadata is changed. Not needed if the file has only one metadata.
     pub model: Option<Text<'static>>,
     /// Changes to fields of metadata, in order.
     pub fields: Vec<Change>,
     /// Blobs that get another name.
     pub renames: Vec<Rename>,
-    /// Leave what refers to a renamed blob as it is: anchors, and the names of executables in metadata and opaque blobs.
+    /// Keeps references to a renamed blob as they are: anchors, and the names of executables in metadata and opaque
+    /// blobs.
     pub keep_references: bool,
     /// New data for tensors and feeds of the same name. It must have their type and shape; for a feed, the number of
-    /// tensors comes first. A surplus of bytes behind the old data stays.
+    /// tensors comes first. Surplus bytes after the old data stay.
     pub weights: Vec<Weights>,
-    /// Adds tensors for which only an input anchor is there, behind all other blobs.
+    /// Adds tensors for input anchors without data, after all other blobs.
     pub add_missing: bool,
     /// The version that all chosen blobs get.
     pub version: Option<Text<'static>>,
-    /// Drops the bytes behind the end of chosen tensors and feeds, and behind metadata.
+    /// Drops the surplus bytes of chosen tensors and feeds, and the data of metadata.
     pub drop_surplus: bool,
 }
 
 impl Changes {
-    /// Whether no change is asked for.
+    /// Whether no change is requested.
     pub fn is_empty(&self) -> bool {
         let Changes { fields, renames, weights, version, drop_surplus, .. } = self;
         fields.is_empty() && renames.is_empty() && weights.is_empty() && version.is_none() && !drop_surplus
@@ -64,9 +65,9 @@ impl Changes {
 /// Where new data is.
 #[derive(Clone, Debug)]
 pub enum Weights {
-    /// In a file, `.npy`, `.npz` or `.safetensors`, or in the `.npy` files of a folder. If a folder, or the one around it, has the
-    /// `index.json` of an extracted file, that says which arrays belong to which tensors. Other arrays of its files with several
-    /// have their own names.
+    /// In a file, `.npy`, `.npz` or `.safetensors`, or in the `.npy` files of a folder. If a folder, or its parent, has
+    /// the `index.json` of an extracted file, that says which arrays belong to which tensors. Other arrays in files
+    /// with several have their own names.
     At(PathBuf),
     /// In a file with one array, for the tensor or feed of this name, or in the array of the name if it has several.
     For(Text<'static>, PathBuf),
@@ -81,15 +82,16 @@ pub enum Change {
     Set(FieldPath, Given),
     /// Removes an element of a list, or empties a text or a list.
     Unset(FieldPath),
-    /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets what is there. A list replaces the whole list; an
-    /// object in its place changes only the elements that it names. The path is that of the patch, for errors.
+    /// Merges a patch like RFC 7396, an object like the JSON of metadata. Null unsets a field. A list replaces the
+    /// whole list; an object in its place changes only the elements that it names. The path is that of the patch, for
+    /// errors.
     Merge(Value, Option<PathBuf>),
 }
 
 /// A place in metadata: `numIpus`, `engineOptions[NAME]`, `anchors[NAME].tensorInfo.shape`.
 ///
-/// A name with brackets that do not match stands in quotes, as a string in JSON does. `inputs[NAME]` and `outputs[NAME]`
-/// are the anchors of that direction, `programsMap[INDEX]` is the name of a program.
+/// A name with brackets that do not match is written in quotes, as a string in JSON is. `inputs[NAME]` and
+/// `outputs[NAME]` are the anchors of that direction, `programsMap[INDEX]` is the name of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Path);
 
@@ -143,8 +145,9 @@ pub struct Rename {
 }
 
 impl Rename {
-    /// Reads an old name and a new one with `=` between them. If there is more than one `=`, the old name ends at one
-    /// where it is a name in the file. An old name with odd letters can also be given as it is shown, with these written out.
+    /// Reads an old name and a new one with `=` between them. If there is more than one `=`, the split is at one where
+    /// the old name is a name in the file. An old name with unusual characters can also be given as it is shown, with
+    /// escapes.
     pub fn parse(text: &str, file: &File) -> Result<Self, Error> {
         let wrong = |message: &str| Error::new(Code::WrongArguments, format!("{text}: {message}"));
         let splits: Vec<_> = text.match_indices('=').map(|(at, _)| text.split_at(at)).collect();
@@ -170,7 +173,7 @@ pub struct BlobChange {
     /// Its type.
     #[serde(rename = "type")]
     pub blob_type: BlobType,
-    /// Its name before; that of metadata is its executable's.
+    /// Its old name; metadata has the name of its executable.
     #[serde(flatten)]
     pub name: Name,
     /// The fields that change.
@@ -183,6 +186,7 @@ pub struct BlobChange {
 pub struct Outcome {
     /// The size of the file in bytes.
     pub size: u64,
-    /// What the library's checks find in the new file and did not find in the old one. `None` if it could not be read back.
+    /// The findings of the library's checks in the new file that the old one does not have. `None` if the file could
+    /// not be read back.
     pub new_findings: Option<Vec<NewFinding>>,
 }

@@ -8,7 +8,7 @@ use super::value::Kind;
 use crate::error::{Code, Error};
 use crate::near::did_you_mean;
 
-/// A field: its key in JSON, with dots between the keys of objects in each other.
+/// A field: its key in JSON, with dots between the keys of nested objects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) key: &'static str,
@@ -19,7 +19,7 @@ const fn field(key: &'static str, kind: Kind) -> Field {
     Field { key, kind }
 }
 
-/// The fields of metadata that are no lists of elements.
+/// The fields of metadata other than lists of elements.
 pub(super) static METADATA: [Field; 12] = [
     field("replicationFactor", Kind::Number),
     field("numIpus", Kind::Number),
@@ -90,12 +90,12 @@ impl List {
         }
     }
 
-    /// The field by which elements are found.
+    /// The field that identifies elements.
     pub(super) fn key(self) -> &'static str {
         if self == List::ProgramsMap { "index" } else { "name" }
     }
 
-    /// The field that is meant if none is named: the value of an option, the name of a program.
+    /// The default field: the value of an option, the name of a program.
     pub(super) fn main_field(self) -> Option<&'static Field> {
         match self {
             List::EngineOptions | List::DeviceOptions => OPTION.last(),
@@ -154,8 +154,8 @@ impl Path {
     }
 }
 
-/// The error of a field whose name has dots where none belong: elements of lists are in brackets, and no field begins with what
-/// it is in. None if it says nothing better.
+/// Returns the error for a field with misplaced dots: elements of lists are in brackets, and a field does not start
+/// with its parent. `None` if another error is clearer.
 fn with_dots(name: &str) -> Option<Error> {
     let (first, rest) = name.split_once('.')?;
     let list = List::ALL.into_iter().find(|list| list.name() == first);

@@ -14,9 +14,9 @@ use crate::progress::Progress;
 use crate::read_back::Counted;
 use crate::verify::same_bytes;
 
-/// What is to be done with new data.
+/// What to do with new data.
 pub(super) enum Place<'f> {
-    /// Into this blob, in place of its elements.
+    /// Write it into this blob, in place of its elements.
     Blob(Blob<'f>),
     /// Into a new tensor.
     New(TensorDataInfo),
@@ -59,7 +59,7 @@ pub(super) fn fits<'f>(blob: Blob<'f>, array: &Array) -> Result<Place<'f>, Error
     Ok(Place::Blob(blob))
 }
 
-/// The shape and type of an array for a blob. That for a feed has the number of tensors in front.
+/// The shape and type of an array for a blob. For a feed, the number of tensors comes first.
 fn wanted(data: &DataBlob<'_>) -> TensorInfo {
     let mut info = data.tensor_info();
     if data.is_feed() {
@@ -76,7 +76,7 @@ fn check(name: &Text<'_>, wanted: &TensorInfo, array: &Array) -> Result<(), Erro
     Err(Error::new(Code::WrongArray, message))
 }
 
-/// A type and a shape, of which a file may make a long one.
+/// A type and a shape. A file may have a very long shape.
 fn shown(info: &TensorInfo) -> String {
     const MOST: usize = 16;
     let mut extents: Vec<_> = info.shape.iter().take(MOST).map(ToString::to_string).collect();
@@ -113,7 +113,7 @@ fn is_input(file: &File, name: &Text<'_>) -> bool {
     file.metadata().any(|metadata| metadata.read().is_ok_and(has))
 }
 
-/// Whether the array has the same bytes as the elements of the blob. The progress is told of all elements.
+/// Whether the array has the same bytes as the elements of the blob. The progress counts all elements.
 pub(super) fn is_same(array: &Array, blob: &Blob<'_>, progress: &dyn Progress) -> Result<bool, Error> {
     let (elements, _) = parts(blob)?;
     let counted = Counted::new(progress, elements.len());
@@ -122,24 +122,24 @@ pub(super) fn is_same(array: &Array, blob: &Blob<'_>, progress: &dyn Progress) -
     Ok(is_same)
 }
 
-/// A reader of an array, and then of what is behind the elements of the blob.
+/// A reader of an array, and then of the surplus bytes of the blob.
 pub(super) fn with_surplus<'f>(array: &Array, blob: &Blob<'f>) -> Result<impl Read + use<'f>, Error> {
     let (_, surplus) = parts(blob)?;
     Ok(array.reader()?.chain(surplus.reader()))
 }
 
-/// The elements of a tensor or feed, and what is behind them.
+/// The elements of a tensor or feed, and its surplus bytes.
 fn parts<'f>(blob: &Blob<'f>) -> Result<(Data<'f>, Data<'f>), Error> {
     let (data, end) = (blob.data(), elements_len(blob));
     Ok((data.range(0..end)?, data.range(end..data.len())?))
 }
 
-/// How many bytes the elements of a tensor or feed have.
+/// The number of bytes of the elements of a tensor or feed.
 pub(super) fn elements_len(blob: &Blob<'_>) -> u64 {
     blob.data().len().saturating_sub(surplus(blob))
 }
 
-/// How many bytes are behind the elements of a tensor or feed, or behind metadata, which has no data.
+/// The number of surplus bytes of a tensor or feed, or of bytes after metadata, which has no data.
 pub(super) fn surplus(blob: &Blob<'_>) -> u64 {
     match blob.blob_type() {
         BlobType::Metadata => blob.data().len(),
@@ -147,7 +147,7 @@ pub(super) fn surplus(blob: &Blob<'_>) -> u64 {
     }
 }
 
-/// Whether two blobs have the same elements. The progress is told of all of them.
+/// Whether two blobs have the same elements. The progress counts all of them.
 pub(super) fn same_elements(old: &Blob<'_>, new: &Blob<'_>, progress: &dyn Progress) -> Result<bool, Error> {
     let (elements, _) = parts(old)?;
     let counted = Counted::new(progress, elements.len());

@@ -50,13 +50,13 @@ pub struct Plan<'f> {
     /// New data, in the order of the blobs.
     pub(super) data: Vec<NewData>,
     pub(super) added: Vec<Added>,
-    /// For each blob whether it gets the wanted version; empty if none is wanted.
+    /// For each blob, whether it gets the wanted version. Empty if no version is wanted.
     versioned: Vec<bool>,
 }
 
 impl<'f> Plan<'f> {
-    /// Finds what the changes come to. `chosen` are the blobs that may be renamed or get new fields, data or another version.
-    /// What refers to a renamed blob gets its new name too, chosen or not.
+    /// Works out the changes. `chosen` are the blobs that may be renamed or get new fields, data or another version.
+    /// References to a renamed blob get its new name too, in all blobs.
     pub fn of(
         file: &'f File,
         changes: &'f Changes,
@@ -262,7 +262,7 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-/// The index of the metadata that is meant.
+/// The index of the metadata to change.
 fn model(file: &File, executable: Option<&Text<'_>>, chosen: &dyn Fn(&Blob<'_>) -> bool) -> Result<usize, Error> {
     let mut all: Vec<_> = file.blobs().filter_map(|blob| blob.as_metadata()).collect();
     if !all.is_empty() {

@@ -1,4 +1,4 @@
-//! Blobs under other names, and what refers to them.
+//! Renamed blobs, and references to them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::Rename;
 use crate::error::{Code, Error};
 use crate::near::{did_you_mean, quoted};
 
-/// What refers to what: anchors refer to tensors and feeds, metadata and opaque blobs to executables.
+/// The references: anchors refer to tensors and feeds, metadata and opaque blobs to executables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Executable,
@@ -45,7 +45,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Finds what is renamed. `metadata` is all metadata of the file, by the number of its blob.
+    /// Finds the renames. `metadata` is all metadata of the file, by the number of its blob.
     pub(super) fn of(
         file: &File,
         renames: &[Rename],
@@ -75,7 +75,7 @@ impl Names {
         let kinds: HashSet<Kind> = blobs.iter().filter_map(|blob| Kind::of(blob.blob_type())).collect();
         let anchors = || metadata.values().flat_map(|metadata| &metadata.anchors);
         let kind = match kinds.iter().copied().collect::<Vec<_>>().as_slice() {
-            // What the user provides has no blob, but an anchor.
+            // Data that the user provides has no blob, but an anchor.
             [] if anchors().any(|anchor| anchor.name == *old) => Kind::Data,
             [] => return Err(missing(file, old, anchors().map(|anchor| anchor.name.to_string()))),
             [kind] => *kind,
@@ -127,7 +127,7 @@ impl Names {
         self.executables.get(&old.clone().into_owned())
     }
 
-    /// Gives metadata the new names of what it refers to.
+    /// Gives metadata the new names of the blobs that it refers to.
     pub(super) fn follow(&self, metadata: &mut Metadata) {
         if let Some(new) = self.of_executable(&metadata.executable) {
             metadata.executable = new.clone();
@@ -139,14 +139,14 @@ impl Names {
         }
     }
 
-    /// Whether metadata refers to something that gets a new name.
+    /// Whether metadata refers to a renamed blob.
     pub(super) fn concern(&self, metadata: &Metadata) -> bool {
         self.executables.contains_key(&metadata.executable)
             || (!self.data.is_empty() && metadata.anchors.iter().any(|anchor| self.data.contains_key(&anchor.name)))
     }
 }
 
-/// The name of a blob or an anchor that is given so: as it is, or as it is shown, with odd letters written out.
+/// The name of a blob or an anchor for a given text: unchanged, or as it is shown, with escapes.
 pub(super) fn name_in(file: &File, given: &str) -> Option<Text<'static>> {
     if any_name(file, &mut |name| *name == given) {
         return Some(given.to_owned().into());
@@ -159,12 +159,12 @@ pub(super) fn name_in(file: &File, given: &str) -> Option<Text<'static>> {
         let is_meant = escape(&name.to_string_lossy()) == given;
         is_meant && *found.get_or_insert_with(|| name.clone().into_owned()) != *name
     };
-    // Names that are not UTF-8 may look the same. Which one is meant is then not known.
+    // Names that are not UTF-8 may look the same. Then the intended one is unknown.
     let is_ambiguous = any_name(file, &mut is_another);
     found.filter(|_| !is_ambiguous)
 }
 
-/// Whether any name of a blob or an anchor is as asked for.
+/// Whether `is_it` accepts any name of a blob or an anchor.
 fn any_name(file: &File, is_it: &mut dyn FnMut(&Text<'_>) -> bool) -> bool {
     if file.blobs().filter_map(|blob| blob.name()).any(|name| is_it(&name)) {
         return true;

@@ -1,4 +1,4 @@
-//! Values that fields are to have.
+//! Values for fields.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use crate::error::{Code, Error};
 use crate::near::did_you_mean;
 
-/// A value that a field is to have.
+/// A value for a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
-    /// As it was typed: a text as it is, anything else as in JSON, without quotes and outer brackets.
+    /// As typed: a text as it is, anything else as in JSON, without quotes and outer brackets.
     Word(String),
     /// As in JSON.
     Json(Value),
@@ -30,7 +30,7 @@ impl Given {
         }
     }
 
-    /// A word may lack the brackets of a list.
+    /// A typed word may lack the brackets of a list.
     fn as_list(&self) -> Value {
         match self {
             Given::Word(word) if !word.trim_start().starts_with('[') => Given::Word(format!("[{word}]")).as_json(),
@@ -54,7 +54,7 @@ impl fmt::Display for Given {
     }
 }
 
-/// The kind of values that a field has.
+/// The kind of a field's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Number,
@@ -67,13 +67,13 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The value as in the JSON of metadata. Fails with what was needed and found.
+    /// The value as in the JSON of metadata. Fails with the needed and the found value.
     pub(super) fn read(self, given: &Given) -> Result<Value, String> {
         let read = match self {
             Kind::Text => match given {
                 Given::Word(word) => Some(Value::from(word.as_str())),
                 Given::Json(value) => Some(value.clone()).filter(Value::is_string),
-                // Bytes that are not UTF-8 become a list, which a text is read from too.
+                // Bytes that are not UTF-8 become a list, which can also be read as a text.
                 Given::Text(text) => {
                     Some(text.to_str().map_or_else(|_| Value::from(text.as_bytes().to_vec()), Value::from))
                 }
@@ -88,7 +88,7 @@ impl Kind {
         read.ok_or_else(|| format!("needed {}, found {given}{}", self.needed(), self.near(given)))
     }
 
-    /// What an unset field of this kind has, if it can be unset.
+    /// The value of an unset field of this kind, if it can be unset.
     pub(super) fn nothing(self) -> Option<Value> {
         match self {
             Kind::Text => Some(Value::from("")),
@@ -162,10 +162,10 @@ pub(super) fn fields_of(object: &Map<String, Value>) -> Result<Vec<(String, Give
     Ok(fields)
 }
 
-/// What follows the key of a text in the key of its bytes.
+/// The suffix that the key of a text's bytes has after the key of the text.
 pub(super) const BYTES: &str = "Bytes";
 
-/// The text of these two members.
+/// The text given by these two members.
 fn text_of(key: &str, text: &Value, bytes: &Value) -> Result<Text<'static>, Error> {
     let option = EngineOption::deserialize(json!({"name": text, "nameBytes": bytes, "value": ""}));
     let wrong = |_| {
@@ -175,7 +175,7 @@ fn text_of(key: &str, text: &Value, bytes: &Value) -> Result<Text<'static>, Erro
     option.map(|option| option.name).map_err(wrong)
 }
 
-/// Puts a value into an object, in place of that of the same key. Dots in the key lead into objects in it.
+/// Puts a value into an object, in place of the one with the same key. Dots in the key lead into nested objects.
 pub(super) fn put(object: &mut Value, key: &str, value: Value) {
     let (outer, inner) = key.split_once('.').map_or((key, None), |(outer, inner)| (outer, Some(inner)));
     let Some(members) = object.as_object_mut() else { return };

@@ -9,7 +9,7 @@ use crate::error::{Code, Error};
 use crate::progress::Progress;
 use crate::verify::{has_same_head, wrong};
 
-/// A written file, and what must be in it.
+/// A written file, and its expected content.
 pub(super) struct Verify<'v> {
     pub(super) plan: &'v Plan<'v>,
     pub(super) progress: &'v dyn Progress,

@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::rights::Most;
 
 impl Plan<'_> {
-    /// Writes the file with the changes. Everything else is copied as it is. With `strict`, nothing is written if the
+    /// Writes the file with the changes. Copies everything else unchanged. With `strict`, writes nothing if the
     /// library's checks find something in the new file that they do not find in the old one.
     pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
         can_refuse(strict, &target)?;
@@ -41,7 +41,7 @@ impl Plan<'_> {
         Ok(Outcome { size: size.size, new_findings: found })
     }
 
-    /// What all files allow that the new one is made of.
+    /// The permissions that all inputs of the new file have.
     fn rights(&self) -> Most {
         let patches = self.wanted.fields.iter().filter_map(|change| match change {
             Change::Merge(_, path) => path.clone(),
@@ -73,7 +73,7 @@ impl Plan<'_> {
             };
             let mut refill = || {
                 let array = self.weights.get(weights)?;
-                // It may be another one by now.
+                // The array may have changed since it was checked.
                 fits(blob, &array)?;
                 output.resized(self.copy_of(blob), len, &mut with_surplus(&array, &blob)?.take(len))
             };

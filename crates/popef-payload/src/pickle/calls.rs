@@ -178,7 +178,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         Ok(node)
     }
 
-    /// Data that is no pickle may look like one import, and hardly like a call of it.
+    /// Data other than a pickle may look like an import, but hardly like a call of it.
     fn found_call(&mut self, import: u16) {
         self.found.dangerous |= self.scan.imports.get(import).is_some_and(|import| import.is_dangerous_name());
     }

@@ -11,7 +11,7 @@ pub(super) enum Halt {
     Limit(&'static str),
     /// The budget of the whole data is spent, so the pickles around this one cannot be followed either.
     Spent(&'static str),
-    /// There is not enough memory. Nothing is wrong with the data.
+    /// There is not enough memory. The data itself is not at fault.
     NoMemory,
     /// The bytes could not be read.
     Unread(Error),

@@ -19,7 +19,8 @@ const TOO_MANY: &str = "it imports more than any model needs";
 /// Functions whose arguments matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// `getattr`, with which pickles name members of enums and torch's own functions. It is as harmless as its result.
+    /// `getattr`, which pickles use to name members of enums and torch's own functions. It is as harmless as its
+    /// result.
     Attribute,
     /// Torch's function to load a storage from bytes that contain another pickle. It is as harmless as that pickle.
     Load,
@@ -27,7 +28,7 @@ pub(super) enum Role {
     Reconstruct,
     /// With it, protocols 0 to 2 make bytes from a text.
     Encode,
-    /// It gives an object that the whole process has. A pickler only names it.
+    /// It gives an object that the whole process shares. A pickler only names it.
     Shared,
     Other,
 }
@@ -56,17 +57,17 @@ pub(super) struct Spot<'m> {
 #[derive(Clone, Copy)]
 struct Note {
     role: Role,
-    /// How it was judged first. The same path can be another import.
+    /// The first judgement. The same path can be another import.
     way: Way,
     /// The path consists of valid names. Other data can look like an opcode with its lines.
     is_name: bool,
-    /// It is dangerous, and was called with harmless arguments.
+    /// The import is dangerous, and was called with harmless arguments.
     understood: bool,
-    /// It was stored where a call cannot be seen, or called with other arguments.
+    /// The import was stored where a call cannot be seen, or called with other arguments.
     misused: bool,
 }
 
-/// What an import depends on beside its path.
+/// What an import depends on besides its path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) names: Names,
@@ -325,8 +326,8 @@ mod tests {
         assert!(imports.finish().into_iter().map(|import| import.path).eq(known));
     }
 
-    /// A trial that is dropped removes its imports but not the record of their calls. That is safe because only dangerous
-    /// imports can become ordinary by a call, and a trial with a dangerous import is never dropped.
+    /// Dropping a trial removes its imports but not the record of their calls. That is safe because a call can only
+    /// make dangerous imports ordinary, and a trial with a dangerous import is never dropped.
     #[test]
     fn what_a_call_makes_ordinary_is_dangerous() {
         for names in [Names::Present, Names::OfPython2] {

@@ -1,4 +1,4 @@
-//! What a walk keeps of a pickle's values, beside the stand-ins that it needs itself.
+//! What a walk keeps of a pickle's values, besides the stand-ins that it needs itself.
 
 #![cfg_attr(not(feature = "poptorch"), expect(dead_code, reason = "a scan needs no values"))]
 
@@ -13,7 +13,7 @@ pub(super) trait Keep {
     /// A value that was kept.
     type Node: Copy;
 
-    /// How much was kept at some moment.
+    /// The amount kept at some moment.
     type Mark;
 
     fn make(&mut self, made: Made<'_, Self::Node>) -> Result<Self::Node, Halt>;

@@ -54,12 +54,13 @@ pub struct Pickle {
     pub poptorch_version: Option<String>,
     /// The kind of archive that the data is, if it is one. Then the rest is about the pickles in it.
     pub archive: Option<ArchiveKind>,
-    /// How many members of archives, or bytes and texts in pickles, are pickles; with a pickle that is no archive itself.
+    /// The number of members of archives, or of bytes and texts in pickles, that are pickles. Includes the pickle
+    /// itself, unless it is an archive.
     pub pickles: u64,
-    /// Members of archives that may be pickles and were not looked at; at most the first 100.
+    /// Members of archives that may be pickles and were not read; at most the first 100.
     pub unseen: Vec<UnseenMember>,
-    /// Where and why the scan stopped before the end, or cannot tell where Python reads on. What comes after that is not
-    /// known.
+    /// Where and why the scan stopped before the end, or cannot tell where Python continues to read. What follows is
+    /// unknown.
     pub fault: Option<PickleFault>,
 }
 
@@ -98,8 +99,8 @@ pub struct PickleImport {
     /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
     /// that contains it.
     pub offset: u64,
-    /// The member of an archive that it is in, such as `archive/data.pkl`; for an archive in an archive, the path of both
-    /// with ` > ` between them.
+    /// The archive member that has it, such as `archive/data.pkl`; for an archive in an archive, the path of both with
+    /// ` > ` between them.
     pub member: Option<Arc<str>>,
     /// What is known about it.
     pub class: ImportClass,
@@ -119,7 +120,7 @@ impl PickleImport {
 pub enum ImportClass {
     /// Known to build values and nothing else.
     Ordinary,
-    /// Neither known to be ordinary nor to be dangerous, such as a class of the model's own code.
+    /// Not known to be ordinary or dangerous, such as a class of the model's own code.
     Unknown,
     /// Known to run programs or code, to use files or the network, or to import by name; or a way to hide what is
     /// imported. All of Python's own library, torch, NumPy, pandas and TensorFlow is dangerous that is not ordinary,
@@ -148,20 +149,22 @@ pub struct PickleFault {
 }
 
 impl Pickle {
-    /// Scans bytes. Returns `None` if they are not a pickle: if they neither begin like one, nor follow its grammar to a stop
-    /// or to an import, and if they are no archive with pickles, or with members that may be pickles. Runs nothing of it. Takes time and memory in proportion to the bytes.
+    /// Scans bytes without running them. Returns `None` if they are not a pickle: if they do not begin like one, do not
+    /// follow its grammar to a stop or to an import, and are not an archive with members that are pickles or may be.
+    /// Takes time and memory in proportion to the bytes.
     pub fn scan_bytes(bytes: &[u8]) -> Option<Pickle> {
         // Bytes in memory cannot fail to be read.
         Pickle::scan(&Data::in_memory(bytes)).unwrap_or_default()
     }
 
-    /// Scans the data of a blob like [`scan_bytes`](Self::scan_bytes). Reads it in parts: memory holds one window of it,
-    /// and about eight bytes for each value that the pickle keeps.
+    /// Scans the data of a blob like [`scan_bytes`](Self::scan_bytes). Reads it in parts: memory holds one window of
+    /// it, and about eight bytes for each value that the pickle keeps.
     pub fn scan(data: &Data<'_>) -> Result<Option<Pickle>, Error> {
         Ok(scan::scan(data, &mut keep::Nothing)?.map(|scanned| scanned.pickle))
     }
 
-    /// Whether loading it only builds values: all of it could be followed, and each import is ordinary, or is known to the caller.
+    /// Whether loading it only builds values: the scan followed all of it, and each import is ordinary, or is known to
+    /// the caller.
     pub fn is_safe(&self, is_known: impl Fn(&PickleImport) -> bool) -> bool {
         let is_harmless = |import: &PickleImport| match import.class {
             ImportClass::Ordinary => true,

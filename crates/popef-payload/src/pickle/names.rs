@@ -1,7 +1,8 @@
 //! What an import can do, by its name.
 //!
-//! No list of dangerous names can cover Python's library. So a name of it, or of the packages that most models use, is denied unless it is
-//! known to only build values. Names of other packages are unknown, unless they are known to do harm.
+//! No list of dangerous names can cover Python's library. So a name of it, or of the packages that most models use, is
+//! denied unless it is known to only build values. Names of other packages are unknown, unless they are known to be
+//! harmful.
 
 mod denied;
 mod library;

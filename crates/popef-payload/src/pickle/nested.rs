@@ -60,7 +60,7 @@ pub(super) fn walk_all<K: Keep>(
             Err(halt) => {
                 trial.halt(&halt, place);
                 found.absorb(trial);
-                // Without memory for this too, the result is left out.
+                // If there is no memory for this either, the result is left out.
                 if let Ok(Some(part)) = scan.keep.finish(&mut level.stack) {
                     drop(scan.keep.add(results, Part::Items, [part].into_iter()));
                 }
@@ -145,7 +145,8 @@ pub(super) fn look_into<K: Keep>(
     Ok(inside)
 }
 
-/// Looks into bytes of a pickle that begin as a zip archive does. Those without a directory are no archive for any reader.
+/// Looks into bytes of a pickle that begin like a zip archive. Without a directory, readers do not accept them as an
+/// archive.
 fn look_into_zip<K: Keep>(
     input: &mut PickleReader<'_, '_>,
     level: &mut Machine<K::Node>,
@@ -188,7 +189,7 @@ pub(super) fn try_pickles<K: Keep>(
     let mut inner = Found::default();
     let ended = walk_all(input, level, scan, &mut inner, results)?;
     if !(is_named || is_marked || ended || inner.dangerous) {
-        // It has no dangerous import, so no call in it has made one ordinary.
+        // It has no dangerous import, so its calls have not made any import ordinary.
         scan.imports.forget_from(imports_before);
         scan.keep.rewind(kept_before);
         return Ok(Inside::NOTHING);
@@ -236,7 +237,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.push(stand_in, node)
     }
 
-    /// Skips a long text. If it may be a pickle, that is a fault, but the walk goes on.
+    /// Skips a long text. If it may be a pickle, records a fault, and the walk continues.
     fn long_text(&mut self, spelling: Spelling, range: Range<u64>) -> Result<(), Halt> {
         let place = self.input.place(&range);
         let first = range.start..range.start.saturating_add(16);

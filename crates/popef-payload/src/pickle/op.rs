@@ -42,7 +42,7 @@ pub(super) enum Op {
     Global(Names),
     StackGlobal,
     Extension(i64),
-    /// A value becomes the object that it is the name of.
+    /// Replaces a value by the object that it names.
     PersistentId,
     Get(u64),
     Put(u64),
@@ -53,7 +53,7 @@ pub(super) enum Op {
     Nothing,
 }
 
-/// A value that no import can come from.
+/// A value that imports cannot come from.
 #[derive(Clone, Debug)]
 pub(super) enum Plain {
     None,

@@ -105,7 +105,7 @@ pub(super) struct Found {
     pub(super) fault: Option<PickleFault>,
     /// Members of archives that were not looked at.
     pub(super) unseen: Vec<UnseenMember>,
-    /// How many members of archives, or bytes in pickles, are pickles.
+    /// The number of members of archives, or of bytes in pickles, that are pickles.
     pub(super) pickles: u64,
     /// The scan stopped at one of its own limits.
     pub(super) limited: bool,

@@ -79,8 +79,8 @@ fn may_import(letter: char) -> bool {
     matches!(letter, '\n' | '\u{82}'..='\u{84}' | '\u{93}')
 }
 
-/// Returns whether a text in UTF-8 begins like a pickle, or may be a pickle all the same. It only examines bytes, which is
-/// fast: it finds every text that can import, and some others.
+/// Returns whether a UTF-8 text begins like a pickle, or may otherwise be one. It only examines bytes, which is fast:
+/// it finds every text that can import, and some others.
 fn may_be_pickle(bytes: &[u8]) -> bool {
     bytes.starts_with("\u{80}".as_bytes()) || bytes.iter().any(|&byte| may_import(char::from(byte)))
 }

@@ -168,7 +168,7 @@ pub(super) struct Memo<N> {
     /// The values with small numbers. Picklers count up from 0 or 1, so most values are here.
     near: List<Option<Slot<N>>>,
     far: Far<N>,
-    /// How many values were put here, and how many places have one.
+    /// The number of values put here, and the number of places that have one.
     puts: u64,
     len: u64,
 }
@@ -272,7 +272,7 @@ pub(super) struct Texts {
     text: Vec<u8>,
 }
 
-/// How many texts there were at some moment.
+/// The number of texts at some moment.
 #[cfg(feature = "poptorch")]
 #[derive(Clone, Copy)]
 pub(super) struct TextsMark {

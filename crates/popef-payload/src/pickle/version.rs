@@ -79,7 +79,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.found.halt(&Halt::Limit(UNCLEAR_VERSION), self.place());
     }
 
-    /// Reports a change of something that is imported: every object of that class would change. Also records a change of a
+    /// Reports a change of an imported object: every object of that class would change. Also records a change of a
     /// dictionary through the memo.
     pub(super) fn check_change(&mut self) -> Result<(), Halt> {
         match self.level.stack.top().map(|top| top.stand_in) {

@@ -52,8 +52,8 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         }
     }
 
-    /// Reports an opcode that does not fit in the current frame. Python's unpicklers then differ in which bytes they read
-    /// next, and no pickler writes such a frame.
+    /// Reports an opcode that does not fit in the current frame. Python's unpicklers then differ in which bytes they
+    /// read next, and picklers never write such frames.
     fn check_frame(&mut self, op: &Op) {
         let Some(left) = self.frame_end.map(|end| end.checked_sub(self.input.position())) else { return };
         let fault = match (op, left) {
@@ -70,7 +70,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         match op {
             Op::Stop | Op::Nothing => Ok(()),
             Op::Frame(len) => {
-                // It may be longer than the data: the unpickler that is written in Python goes on.
+                // It may be longer than the data: the unpickler written in Python then continues.
                 self.frame_end = (len > 0).then(|| self.input.position().saturating_add(len));
                 Ok(())
             }

@@ -14,7 +14,7 @@ pub struct Executable {
     pub bytes: u64,
     /// The number of the message's segments. Large messages have several.
     pub segments: u64,
-    /// The bytes that follow the message in the blob. PopART writes none.
+    /// The bytes that follow the message in the blob. PopART does not write any.
     pub surplus: u64,
     /// Whether the model was compiled for inference or for training.
     pub execution_mode: ExecutionMode,
@@ -22,7 +22,7 @@ pub struct Executable {
     pub requires_random_seed: bool,
     /// The tensors that PopART added to the ONNX model.
     pub additional_proto_tensors: Vec<Text<'static>>,
-    /// How data flows. No public PopART writes it.
+    /// How data flows. No public PopART writes this.
     pub data_flow: Option<DataFlow>,
     /// The inputs that are laid out linearly over the tiles.
     pub linearly_created: Vec<Text<'static>>,
@@ -99,7 +99,7 @@ pub struct Tensor {
     pub remote: Option<RemoteBuffer>,
     /// Whether each replica holds only a part of it.
     pub sharded: bool,
-    /// How replicas share it. `None` if the layout has no such field.
+    /// How replicas share it. `None` if the layout has no field for it.
     pub variable_settings: Option<VariableSettings>,
     /// The place of its data in the blob. Only SDK 2.5 and 2.6 write data into the message.
     pub data: Option<HeldData>,
@@ -128,7 +128,7 @@ pub struct VariableSettings {
     pub stride: i32,
     /// The number of replicas in a group.
     pub group_size: i32,
-    /// From which replicas it is read back.
+    /// The replicas that it is read back from.
     pub retrieval: RetrievalMode,
 }
 

@@ -52,7 +52,7 @@ numbers! {
         Unknown = 3, "unknown";
         /// A weight or another variable that stays on the device between runs.
         Variable = 4, "variable";
-        /// A marker in PopART's enumeration that is no kind.
+        /// A marker in PopART's enumeration, not a kind.
         N = 5, "n";
     }
 }
@@ -109,13 +109,13 @@ numbers! {
         Orthogonal = 2, "orthogonal";
         /// Each replica is its own group.
         None = 3, "none";
-        /// A marker in PopART's enumeration that is no kind.
+        /// A marker in PopART's enumeration, not a kind.
         N = 4, "n";
     }
 }
 
 numbers! {
-    /// From which replicas a variable is read back.
+    /// The replicas that a variable is read back from.
     RetrievalMode(u16) {
         /// From one replica of each group.
         OnePerGroup = 0, "onePerGroup";

@@ -19,7 +19,7 @@ use popef::types::Text;
 /// How deep pointers may nest. The schema needs 8.
 const NESTING: u16 = 64;
 
-/// How many bytes the values may take, as a multiple of the message's length. The smallest tensor that a Cap'n Proto
+/// Maximum size in bytes of the values, as a multiple of the message's length. The smallest tensor that a Cap'n Proto
 /// writer makes, an empty one of SDK 2.6, takes 48 bytes in the message and 184 as a value. Only a forged message needs
 /// more: one with lists of elements without bytes, or with many pointers to one text.
 const VALUE_BYTES_PER_BYTE: u64 = 8;
@@ -227,12 +227,12 @@ fn remote_buffer(location: schema::location::Reader<'_>) -> Result<RemoteBuffer,
     Ok(RemoteBuffer { id: buffer.get_id(), index: buffer.get_index() })
 }
 
-/// The form of the tensors, of which pointers 3 and 4 differ between the layouts.
+/// The form of the tensors. Pointers 3 and 4 differ between the layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     NoTensors,
     Known(Layout),
-    /// Neither pointer has a known meaning.
+    /// Pointers 3 and 4 both have no known meaning.
     Unknown,
 }
 

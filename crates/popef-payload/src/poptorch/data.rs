@@ -12,8 +12,8 @@ use popef::seam::{Problem, out_of_memory, push, with_room_for};
 
 /// What PopTorch saves beside an executable: its options, what the inputs are, and perhaps the model.
 ///
-/// It is read from a Python pickle without running it. What a key would hold that the pickle does not have, or that cannot be
-/// read without running code, is `None` or empty: the keys differ between versions of PopTorch.
+/// It is read from a Python pickle without running it. If the pickle does not have a key, or its value cannot be read
+/// without running code, the field is `None` or empty: the keys differ between versions of PopTorch.
 ///
 /// With the feature `serde`, it serialises as an object with the keys in camel case. The key `kind` is `poptorch`.
 ///
@@ -145,7 +145,7 @@ pub struct PoptorchData {
     pub options: Value,
     /// The names that the pickle imports, each once, in the order of first use.
     pub globals: Vec<String>,
-    /// The names that the pickles inside it import. Those of tensors import a class of torch's for the type of elements.
+    /// The names that the inner pickles import. Those of tensors import a torch class for the type of elements.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub nested_globals: Vec<String>,
     /// Whether something was left out, because the pickle would become much larger when it is written out.
@@ -168,7 +168,7 @@ pub struct Input {
 }
 
 impl PoptorchData {
-    /// Reads PopTorch's data. Runs nothing of it.
+    /// Reads PopTorch's data. Does not run it.
     ///
     /// The data is read in parts. Time and memory are in proportion to the data; bytes of tensors are skipped. If the
     /// pickle is damaged, [`fault`](Self::fault) says so, and the rest is what comes before the damage.
@@ -264,7 +264,7 @@ fn read_values(values: &Values, reader: &Reader<'_>) -> Result<PoptorchData, Err
     Ok(data)
 }
 
-/// A value that may be missing. What is asked of a missing one is missing too.
+/// A value that may be missing. Every part of a missing value is missing too.
 #[derive(Clone, Copy)]
 struct Maybe<'t>(Option<Ref<'t>>);
 
@@ -295,7 +295,7 @@ impl<'t> Maybe<'t> {
     fn float(self) -> Option<f64> {
         match self.0?.view() {
             View::Float(value) => Some(value),
-            // Larger numbers are no loss scaling.
+            // A larger number is not a loss scaling.
             View::Int(value) => i32::try_from(value).ok().map(f64::from),
             _ => None,
         }

@@ -48,11 +48,11 @@ macro_rules! modes {
 modes! {
     /// Which outputs a model returns: PopTorch's `OutputMode`.
     OutputMode {
-        /// Only those of the last batch.
+        /// Outputs of the last batch only.
         Final = 0,
-        /// Those of every nth batch.
+        /// Outputs of every nth batch.
         EveryN = 1,
-        /// Those of all batches.
+        /// Outputs of all batches.
         All = 2,
         /// The sum over all batches.
         Sum = 3,
@@ -70,9 +70,9 @@ modes! {
     }
     /// How the IPUs synchronise: PopTorch's `SyncPattern`.
     SyncPattern {
-        /// All of them, each time.
+        /// All IPUs, each time.
         Full = 0,
-        /// Only those that communicate.
+        /// Only IPUs that communicate.
         SinglePipeline = 1,
         /// Two groups, by turns.
         ReplicaAndLadder = 2,

@@ -15,10 +15,10 @@ use popef::seam::{Problem, push};
 const DEEPEST: u8 = 32;
 /// The length of the longest text, in bytes of the pickle.
 const LONGEST_TEXT: u64 = 64 << 10;
-/// What a value costs besides the bytes of its text: its memory, in a list that grew by doubling.
+/// The cost of a value besides the bytes of its text: its memory, in a list that grew by doubling.
 const COST: u64 = 128;
 
-/// Reads values, and limits what all of them cost together: a value that is in many others is read for each of them.
+/// Reads values, and limits their total cost: a value that is in many others is read once for each of them.
 pub(super) struct Reader<'r> {
     data: &'r Data<'r>,
     /// The bytes that can still be spent.
@@ -40,7 +40,7 @@ impl<'r> Reader<'r> {
         self.left.get() == 0
     }
 
-    /// Pays for a value with a text of so many bytes. If that is too much, nothing more can be paid for.
+    /// Pays for a value with a text of `text` bytes. If that is too much, later payments fail too.
     pub(super) fn pay(&self, text: usize) -> bool {
         let left = self.left.get().checked_sub(COST.saturating_add(as_u64(text)));
         self.left.set(left.unwrap_or(0));

@@ -12,7 +12,7 @@ use popef::seam::push;
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct PickledTensor {
-    /// The name that torch has for the type of its elements, such as `float16`. `None` if that is not known.
+    /// Torch's name for the type of its elements, such as `float16`. `None` if it is unknown.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub dtype: Option<&'static str>,
     /// Its shape.
@@ -37,7 +37,7 @@ const REBUILD: &[&str] =
 /// The functions that make a parameter from a tensor and more.
 const REBUILD_PARAMETER: &[&str] = &["torch._utils._rebuild_parameter", "torch._utils._rebuild_parameter_with_state"];
 
-/// Returns the tensor that a value is. `None` if it is none.
+/// Returns the tensor that a value represents. `None` if the value is not a tensor.
 pub(super) fn tensor_of(value: Ref<'_>) -> Result<Option<PickledTensor>, Error> {
     let path = value.path().unwrap_or_default();
     if REBUILD_PARAMETER.contains(&path) {
@@ -75,8 +75,8 @@ fn shape_of(shape: Ref<'_>) -> Result<Option<Vec<u64>>, Error> {
 
 /// Returns the type of the elements and the number of bytes of a storage.
 ///
-/// `torch.storage._load_from_bytes` gets what `torch.save` wrote: several pickles, one of which is a persistent id
-/// `('storage', class, key, place, number of elements, ...)`.
+/// `torch.storage._load_from_bytes` gets what `torch.save` wrote: several pickles. One is a persistent id `('storage',
+/// class, key, place, number of elements, ...)`.
 fn storage_of(storage: Ref<'_>) -> (Option<&'static str>, Option<u64>) {
     const NOTHING: (Option<&str>, Option<u64>) = (None, None);
     if storage.path() != Some("torch.storage._load_from_bytes") {

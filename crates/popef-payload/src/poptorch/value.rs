@@ -26,7 +26,7 @@ pub enum Value {
     Text(String),
     /// Bytes, or a text that is too long.
     Bytes {
-        /// Where in the data they are, if they are there as they are.
+        /// Their place in the data. `None` if the data does not have them in this form.
         offset: Option<u64>,
         /// Their number, at most 2³² - 1.
         len: u64,

@@ -15,7 +15,7 @@ numbers! {
 numbers! {
     /// The form of an XLA layout.
     Format(i32) {
-        /// None was set.
+        /// Not set.
         Invalid = 0, "INVALID_FORMAT";
         /// Dense.
         Dense = 1, "DENSE";
@@ -27,7 +27,7 @@ numbers! {
 numbers! {
     /// The element type of an XLA shape.
     PrimitiveType(i32) {
-        /// None was set.
+        /// Not set.
         Invalid = 0, "PRIMITIVE_TYPE_INVALID";
         /// False or true.
         Pred = 1, "PRED";
@@ -55,7 +55,7 @@ numbers! {
         F64 = 12, "F64";
         /// A tuple of shapes.
         Tuple = 13, "TUPLE";
-        /// Of no known form.
+        /// An unknown form.
         OpaqueType = 14, "OPAQUE_TYPE";
         /// Two numbers of single precision.
         C64 = 15, "C64";

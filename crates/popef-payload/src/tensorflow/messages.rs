@@ -131,7 +131,7 @@ macro_rules! messages {
 messages! {
     /// The whole message.
     ExecutableMessage {
-        /// How often the model is replicated.
+        /// The number of replicas of the model.
         replication_factor: u32 = 1, "replicationFactor";
         /// The feeds that the host fills, in the order of their ids.
         infeeds: [message Feed] = 2, "infeeds";
@@ -163,7 +163,7 @@ messages! {
         tf_git_version: text = 15, "tfGitVersion";
         /// How the host must reorder partitioned parameters.
         collective_balanced_host_rearrangements: [message Rearrangement] = 16, "collectiveBalancedHostRearrangements";
-        /// The hash of the Poplar package. It must be equal on loading, unless that is waived.
+        /// The hash of the Poplar package. It must be equal on loading, unless the check is turned off.
         poplar_package_hash: text = 17, "poplarPackageHash";
     }
 
@@ -191,7 +191,7 @@ messages! {
         mode: named FeedMode = 3, "mode";
         /// TensorFlow's types of what it carries.
         tf_data_types: [named TfType] = 4, "tfDataTypes";
-        /// How many elements are fetched ahead.
+        /// The number of elements that are fetched ahead.
         prefetch_depth: i64 = 5, "prefetchDepth";
         /// Whether several engines may use it.
         reusable: bool = 6, "reusable";
@@ -328,13 +328,13 @@ messages! {
         dimensions: [i64] = 3, "dimensions";
         /// The parts of a tuple.
         tuple_shapes: [message Shape] = 4, "tupleShapes";
-        /// How it lies in memory.
+        /// Its layout in memory.
         layout: message Layout = 5, "layout";
         /// Which extents are only upper limits.
         is_dynamic_dimension: [bool] = 6, "isDynamicDimension";
     }
 
-    /// How a shape lies in memory.
+    /// The layout of a shape in memory.
     Layout {
         /// The order of the dimensions.
         minor_to_major: [i64] = 1, "minorToMajor";

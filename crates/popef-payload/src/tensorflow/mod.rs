@@ -80,7 +80,7 @@ pub struct Executable<'a> {
 pub enum Flag7 {
     /// The executable can stall: TensorFlow 1.15, 2.4 and 2.5.
     ExecutableCanStall,
-    /// Parameters of the entry computation lie in remote memory: TensorFlow 2.6.
+    /// Parameters of the entry computation are in remote memory: TensorFlow 2.6.
     RemoteMemoryEntryParams,
 }
 
@@ -141,14 +141,14 @@ impl<'a> Executable<'a> {
         })
     }
 
-    /// Returns whether parameters of the entry computation lie in remote memory. `None` if the message does not say so.
+    /// Returns whether parameters of the entry computation are in remote memory. `None` if the message does not say so.
     pub fn has_remote_entry_parameters(&self) -> Option<bool> {
         let config = self.message().embedded_runtime_config()?;
         (self.flag7_meaning()? == Flag7::RemoteMemoryEntryParams).then(|| config.flag7())
     }
 
-    /// Returns the numbers of the message's own fields that the known versions of TensorFlow do not have, in order. Only
-    /// the first 64 different ones are kept.
+    /// Returns the numbers of the message's own fields that the known versions of TensorFlow do not have, in order.
+    /// Keeps only the first 64 different ones.
     pub fn unknown_fields(&self) -> &[u32] {
         &self.seen.numbers
     }

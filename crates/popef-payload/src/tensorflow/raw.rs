@@ -9,7 +9,7 @@ use super::wire::{Field, Fields, Value};
 #[derive(Clone, Copy)]
 pub(super) struct Raw<'m> {
     bytes: &'m [u8],
-    /// The numbers of the fields that lead to the message. 0 is no field.
+    /// The numbers of the fields that lead to the message. 0 stands for no field.
     path: [u32; 2],
 }
 

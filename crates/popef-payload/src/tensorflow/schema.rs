@@ -1,4 +1,4 @@
-//! How the fields of a message are described, and whether bytes are a message of a description.
+//! How the fields of a message are described, and whether bytes match a description.
 
 use super::wire::{Fault, Field, Fields, Value, What, deeper};
 
@@ -66,7 +66,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// How many numbers of unknown fields are kept.
+    /// Maximum number of unknown field numbers that are kept.
     const NUMBERS: usize = 64;
 
     fn saw_unknown(&mut self, number: u32, depth: u32) {

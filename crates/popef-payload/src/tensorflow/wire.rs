@@ -6,24 +6,24 @@ const LONGEST: u64 = i32::MAX as u64;
 /// How deep messages and groups may nest, as in protobuf's own parsers.
 pub(super) const NESTING: u32 = 100;
 
-/// A field as it stands in a message.
+/// A field as stored in a message.
 #[derive(Clone, Copy)]
 pub(super) struct Field<'m> {
     pub(super) number: u32,
     pub(super) value: Value<'m>,
 }
 
-/// The value of a field, as far as the wire type tells its form.
+/// The value of a field, as far as its wire type determines it.
 #[derive(Clone, Copy)]
 pub(super) enum Value<'m> {
     Varint(u64),
     /// A message, a text, or a packed list.
     Bytes(&'m [u8]),
-    /// Of a wire type that the schema does not use: 32 or 64 bits, or a group.
+    /// A value of a wire type that the schema does not use: 32 or 64 bits, or a group.
     Other,
 }
 
-/// What is wrong at a byte, which is known by its address.
+/// A problem at a byte, which is identified by its address.
 #[derive(Clone, Copy)]
 pub(super) struct Fault {
     pub(super) what: What,
@@ -38,7 +38,7 @@ pub(super) enum What {
     TooDeep,
 }
 
-/// The fields of a message, in the order in which they stand.
+/// The fields of a message, in stored order.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'m> {
     rest: &'m [u8],
@@ -160,7 +160,7 @@ impl<'m> Iterator for Fields<'m> {
     }
 }
 
-/// The lower 32 bits, which is what protobuf makes of a number that is too large for its field.
+/// The lower 32 bits, as protobuf keeps of a number that is too large for its field.
 #[expect(clippy::cast_possible_truncation, reason = "protobuf's rule")]
 pub(super) fn low_half(number: u64) -> u32 {
     number as u32

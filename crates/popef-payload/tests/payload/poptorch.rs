@@ -99,7 +99,7 @@ fn a_file_read_in_parts_gives_the_same() {
     }
 }
 
-/// What is read of a pickle without its end is either the same or missing, and the missing end is said.
+/// The values of a cut pickle are either the same or missing, and the fault reports the missing end.
 #[test]
 fn a_cut_pickle_gives_what_comes_before_the_cut() {
     let whole = pickle("poptorch32-export-train.pickle");

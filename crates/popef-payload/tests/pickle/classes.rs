@@ -162,7 +162,7 @@ fn methods_that_touch_files_are_dangerous_in_every_class() {
     assert_eq!(class_of(b"cmodel\nsave\n.", "model.save"), ImportClass::Unknown);
 }
 
-/// A harmless call in one pickle does not excuse another call in the pickle behind it.
+/// A harmless call in one pickle does not excuse another call in the next pickle.
 #[test]
 fn an_import_is_judged_by_all_of_its_calls() {
     let harmless = b"\x80\x02ctorch.storage\n_load_from_bytes\nC\x04\x80\x02N.\x85R.".to_vec();

@@ -1,4 +1,4 @@
-//! Opcodes are followed as Python follows them, and nothing behind an import hides it.
+//! Opcodes are followed as Python follows them, and nothing after an import hides it.
 
 use std::fs;
 use std::ops::Range;

@@ -158,7 +158,7 @@ def check(*files, deep=False, loaders=(), policy=None, progress=None):
 
 
 def names_of(loaders):
-    """The names of loaders, of which one may be given alone."""
+    """The names of loaders. A single one may be given alone."""
     names = [loaders] if isinstance(loaders, str) else loaders
     try:
         names = list(names)

@@ -24,7 +24,7 @@ class PopefError(RuntimeError):
         self.code = code
         """The stable name of what went wrong, such as ``blob-cut``. docs/ERRORS.md and docs/PYTHON.md list them."""
         self.kind = kind
-        """What is at fault, such as ``damaged``, or None for a wrong order of calls."""
+        """The kind of error, such as ``damaged``, or None for a wrong order of calls."""
         self.advice = advice
         """What to do."""
         self.path = path

@@ -66,7 +66,8 @@ class Scan:
         return self._run()
 
     def record_batches(self, rows=16384):
-        """Gives the records as ``pyarrow.RecordBatch`` objects, each with at most so many rows and about 16 MiB in a column."""
+        """Gives the records as ``pyarrow.RecordBatch`` objects, each with at most ``rows`` rows and about 16 MiB in a
+        column."""
         from popef import _arrow
 
         return _arrow.batches(self._run(), self.schema, rows)
@@ -110,9 +111,10 @@ def scan(
     those in its subfolders if ``recursive``. A path that does not exist is a pattern if it has ``*``, ``?`` or ``[``; ``**`` is
     any number of folders. Files come in the order given, and those of a folder or a pattern by name.
 
-    Only headers are read, unless more is asked for. ``check`` checks each file on its own: ``"quick"`` or ``"deep"``, with
-    ``loaders`` and ``policy`` as ``popef.check`` has them. ``hash`` computes digests: ``"blake3"`` or ``"sha256"``. ``columns``
-    names the columns that are wanted, and what none of them needs is not done. ``threads`` is how many files are read at once.
+    Only headers are read, unless more is requested. ``check`` checks each file on its own: ``"quick"`` or ``"deep"``,
+    with ``loaders`` and ``policy`` as ``popef.check`` has them. ``hash`` computes digests: ``"blake3"`` or
+    ``"sha256"``. ``columns`` names the wanted columns; work for other columns is skipped. ``threads`` is the number of
+    files read at once.
 
     A file that cannot be read, or not to its end, has a record with the error, after those of its blobs before the damage. With
     ``on_error="raise"``, the first error is raised.

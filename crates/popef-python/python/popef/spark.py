@@ -32,7 +32,7 @@ _TYPES = {
     "list[str]": ArrayType(StringType()),
 }
 
-# How many files a task reads: their headers, or all of their data.
+# The number of files that a task reads: their headers, or all of their data.
 _FILES_WITHOUT_DATA = 200
 _FILES_WITH_DATA = 10
 
@@ -40,9 +40,9 @@ _FILES_WITH_DATA = 10
 def register(spark, *, push_filters=False):
     """Makes the format ``popef`` known to a Spark session.
 
-    With ``push_filters``, which needs Spark 4.1, rows are left out where the files are read. Use it only if each frame that was
-    loaded is used in one query: Spark (4.3, at least) gives the filters of one query also to the others of the same frame, which
-    then miss rows. It sets ``spark.sql.python.filterPushdown.enabled`` for the session.
+    With ``push_filters``, which needs Spark 4.1, rows are left out where the files are read. Use it only if each loaded
+    frame is used in one query: Spark (4.3, at least) also applies the filters of one query to others of the same frame,
+    which then miss rows. It sets ``spark.sql.python.filterPushdown.enabled`` for the session.
     """
     if push_filters:
         if not hasattr(DataSourceReader, "pushFilters"):
@@ -76,7 +76,7 @@ class PopefDataSource(DataSource):
         return _schema(_Options(self.options).scan(()))
 
     def reader(self, schema):
-        """Reads the columns of a schema, which may be some of those that there are."""
+        """Reads the columns of a schema, which may be a subset of all columns."""
         return _Reader(_Options(self.options), schema)
 
 
@@ -170,8 +170,8 @@ class _Reader(DataSourceReader):
                 raise ValueError(f"the column {wrong}")
 
     def partitions(self):
-        """The files, divided among tasks. Those that a filter leaves out are not opened."""
-        # A task lists a folder once more that cannot be listed here, and has a row with the error.
+        """The files, divided among tasks. Files that a filter leaves out are not opened."""
+        # A task lists each folder again that cannot be listed here, and has a row with the error.
         found = expand(self.options.paths, self.options.recursive)
         files = [file.filename if isinstance(file, OSError) else file for file in found]
         filters = [filter for filter in self.filters if filter.column == "file"]
@@ -231,7 +231,7 @@ class _Filter:
 
     @classmethod
     def of(cls, filter, schema):
-        """The same filter for Arrow. None if it is not certain that it gives the same."""
+        """The same filter for Arrow. None if the results could differ."""
         is_negated = isinstance(filter, datasource.Not)
         filter = filter.child if is_negated else filter
         kind, value = type(filter).__name__, getattr(filter, "value", None)

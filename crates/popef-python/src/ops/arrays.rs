@@ -1,4 +1,4 @@
-//! Arrays in memory, as operations take them.
+//! Arrays in memory, for operations.
 
 use std::io;
 use std::path::PathBuf;
@@ -40,13 +40,14 @@ impl GivenArrays {
     }
 }
 
-/// The arrays of a mapping from names to whatever has elements. Bytes without a type are those of the elements that `wanted` says.
+/// The arrays of a mapping from names to objects with elements. Bytes without a type get the elements that `wanted`
+/// gives.
 fn arrays(given: &Bound<'_, PyMapping>, wanted: impl Fn(&Text<'_>) -> Option<TensorInfo>) -> PyResult<Vec<Array>> {
     let pairs = given.items()?;
     pairs.iter().map(|pair| pair.extract().and_then(|(name, array)| self::array(&name, &array, &wanted))).collect()
 }
 
-/// An array of whatever has elements.
+/// An array of an object with elements.
 pub(super) fn array<'py>(
     name: &Bound<'py, PyAny>,
     given: &Bound<'py, PyAny>,
@@ -54,7 +55,7 @@ pub(super) fn array<'py>(
 ) -> PyResult<Array> {
     let py = given.py();
     let name = text::extract(name)?;
-    // A text has bytes too, but who gives one means a path.
+    // A text has bytes too, but a caller who gives one means a path.
     if given.is_instance_of::<PyString>() {
         return Err(of_name(py, &name, &PyTypeError::new_err("an array is needed, not a str")));
     }
@@ -68,7 +69,7 @@ pub(super) fn array<'py>(
     Array::in_memory(name, info, source).map_err(|error| raise_operation(py, &error))
 }
 
-/// The error with the name of the array in front.
+/// The error, after the name of the array.
 fn of_name(py: Python<'_>, name: &Text<'_>, error: &PyErr) -> PyErr {
     PyTypeError::new_err(format!("{:?}: {}", name.to_string_lossy(), error.value(py)))
 }

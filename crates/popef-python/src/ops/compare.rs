@@ -1,4 +1,4 @@
-//! What differs between files, and digests of them: `diff` and `hash`.
+//! Differences between files, and digests of them: `diff` and `hash`.
 #![expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 
 use std::path::Path;
@@ -18,9 +18,9 @@ use crate::work::Watch;
 
 /// Compares two files by meaning, as `popef diff` does.
 ///
-/// `verdict` is `"same"`, `"different"` or `"notComparable"`. `blobs` has what differs, and `counts` how many blobs are the same.
-/// Elements of tensors may differ by `atol + rtol * |b|`. With `exact`, also the order, the versions, the compression and every byte
-/// have to be the same.
+/// `verdict` is `"same"`, `"different"` or `"notComparable"`. `blobs` has the differences, and `counts` the number of
+/// blobs with each status. Elements of tensors may differ by `atol + rtol * |b|`. With `exact`, the order, the
+/// versions, the compression and every byte must also be the same.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -59,9 +59,9 @@ pub(crate) fn diff<'py>(
 
 /// Computes digests of a file and of its blobs, as `popef hash` does.
 ///
-/// Those of the `content` do not depend on order, compression, versions, and bytes behind tensors: files with the same are the
-/// same for `diff`. Those of the `data` and of the `headers` leave out no byte. With `whole`, all bytes of the file have one instead
-/// of the `headers`. `algorithm` is `"sha256"`, `"blake3"` or `"both"`.
+/// Digests of the `content` do not depend on order, compression, versions, and bytes after tensors: files with the same
+/// ones are the same for `diff`. Digests of the `data` and of the `headers` cover every byte. With `whole`, one digest
+/// of all bytes of the file replaces the `headers`. `algorithm` is `"sha256"`, `"blake3"` or `"both"`.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -102,9 +102,10 @@ pub(crate) fn hash<'py>(
 
 /// Compares a file with a manifest that `popef hash --format json`, `sha256sum` or `b3sum` wrote, as `popef verify` does.
 ///
-/// `ok` says whether it is the same, and `blobs` has what is not. The manifest's only file is meant, or the one that `name` is the
-/// path of. With `only_content`, changes that keep the meaning are accepted. Lines of sums have digests only of all bytes of a file,
-/// and do not say by which `algorithm`: `"sha256"` or `"blake3"`. Without one, a digest by either fits.
+/// `ok` says whether it is the same, and `blobs` has what is not. `name` is the path of the file's entry; it is not
+/// needed if the manifest has only one. With `only_content`, changes that keep the meaning are accepted. Lines of sums
+/// have only digests of all bytes of a file, and do not say which `algorithm` made them: `"sha256"` or `"blake3"`.
+/// Without one, a digest by either fits.
 ///
 /// >>> import hashlib, io, os, popef, tempfile
 /// >>> file = io.BytesIO()

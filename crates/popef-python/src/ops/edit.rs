@@ -26,20 +26,22 @@ struct Report {
 
 /// Copies a file with other metadata, names, versions or weights, as `popef set` does. Everything else stays as it is.
 ///
-/// `fields` is a dict from paths to values: `{"numIpus": 4, "anchors[NAME].tensorInfo.shape": [4, 224]}`. A path is that of a field
-/// in the JSON of metadata, as `popef.describe` has it. None removes an element of a list, or empties a text or a list.
-/// `engine_options` and `device_options` are dicts from names to values, and None removes an option. `merge` is a dict like the
-/// JSON of metadata, of which only what changes is needed. It is merged before the others. `model` is the executable whose
-/// metadata is meant, if there are several.
+/// `fields` is a dict from paths to values: `{"numIpus": 4, "anchors[NAME].tensorInfo.shape": [4, 224]}`. A path names
+/// a field in the JSON of metadata, as `popef.describe` has it. None removes an element of a list, or empties a text or
+/// a list. `engine_options` and `device_options` are dicts from names to values, and None removes an option. `merge` is
+/// a dict like the JSON of metadata with only the fields that change. It is merged before the others. `model` is the
+/// executable whose metadata is changed, if there are several.
 ///
-/// `rename` is a dict from old to new names of blobs. What refers to them follows, unless `keep_references`. `tensors` are
-/// arrays for the tensors and feeds of the same names, which must have their types and shapes: a dict, or a path, or several, of
-/// `.npz`, `.safetensors` or `.npy` files, or of folders with these. In a dict, anything with a buffer or an array is taken, such as
-/// tensors of PyTorch; flat bytes must be as many as the tensor has. The array of a feed has its runs in front. With `add_missing`, inputs without a tensor get one. `version` is what
-/// all blobs get, or those that `select` chooses. The others are not found by `rename` and `tensors` either.
+/// `rename` is a dict from old to new names of blobs. References to them follow, unless `keep_references`. `tensors`
+/// are arrays for the tensors and feeds of the same names, which must have their types and shapes: a dict, or a path,
+/// or several, of `.npz`, `.safetensors` or `.npy` files, or of folders with these. A dict may have anything with a
+/// buffer or an array, such as tensors of PyTorch; flat bytes must have the tensor's length. The array of a feed has
+/// its runs first. With `add_missing`, inputs without a tensor get one. `version` is set in all blobs, or in those that
+/// `select` chooses. `rename` and `tensors` do not find the others either.
 ///
-/// `blobs` of the report has what changes, and `newFindings` what `popef.check` finds in the new file and not in the old one. With
-/// `strict`, nothing is written if there is any. With `only_changes`, no file is written if nothing changes.
+/// `blobs` of the report has the changes, and `newFindings` what `popef.check` finds in the new file and not in the old
+/// one. With `strict`, nothing is written if there are any new findings. With `only_changes`, no file is written if
+/// nothing changes.
 ///
 /// >>> import numpy, os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()

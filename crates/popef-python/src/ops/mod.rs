@@ -32,8 +32,8 @@ use crate::work::{Watch, run};
 use rows::Rows;
 use select::Select;
 
-/// The file of a `File`, or of what `popef.open` takes. It must be whole: an operation would leave out what is behind the damage, and
-/// say nothing of it.
+/// Opens a `File`, or anything that `popef.open` takes. It must be whole: an operation would silently leave out what
+/// follows the damage.
 fn opened(given: &Bound<'_, PyAny>) -> PyResult<Opened> {
     let file = match given.cast::<File>() {
         Ok(file) => file.get().opened()?,
@@ -53,7 +53,7 @@ struct To {
 }
 
 impl To {
-    /// `overwrite` is a bool, or `"inputs"`. Only a dry run needs no path.
+    /// `overwrite` is a bool, or `"inputs"`. The path is optional only for a dry run.
     fn of(given: Option<&Bound<'_, PyAny>>, overwrite: Option<&Bound<'_, PyAny>>, dry_run: bool) -> PyResult<Self> {
         let path = given.map(path::to_write).transpose()?;
         if path.is_none() && !dry_run {
@@ -91,7 +91,7 @@ fn overwrite_of(given: &Bound<'_, PyAny>) -> PyResult<Overwrite> {
     }
 }
 
-/// Runs an operation. Returns its report, with what it told of each blob under `key`.
+/// Runs an operation. Returns its report, with its rows for the blobs under `key`.
 fn operate<'py, R: Serialize + Send, W: Serialize + Send>(
     py: Python<'py>,
     progress: Option<&Bound<'py, PyAny>>,

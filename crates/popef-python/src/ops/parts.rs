@@ -15,7 +15,7 @@ use super::select::Select;
 use super::{To, opened, operate, packing, wrong};
 use crate::{path, text};
 
-/// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file of it again.
+/// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file from it again.
 ///
 /// `arrays` says how tensors and feeds are written: `"npy"`, `"npz"`, `"safetensors"` or `"raw"`. 8-bit floats become bytes, and
 /// `popef.dataType.NAME` in the metadata of a `.safetensors` file has their type. With `unpacked`, compressed executables are
@@ -67,11 +67,12 @@ pub(crate) fn extract<'py>(
 
 /// Makes a file of a folder that was extracted, or of other files, as `popef pack` does.
 ///
-/// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files, or a dict from names to
-/// arrays. `feeds` is a dict from names to paths or arrays, whose first dimension is the runs, and `opaques` one from names to paths.
-/// An array is anything with a buffer or an array; flat bytes become a tensor of `U8`. Arrays of `U8` become 8-bit floats if the packed
-/// metadata has an input of the name and shape with such a type. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
-/// that does not fit its anchor.
+/// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files, or a dict
+/// from names to arrays. `feeds` is a dict from names to paths or arrays, whose first dimension is the runs, and
+/// `opaques` one from names to paths. An array is anything with a buffer or an array; flat bytes become a tensor of
+/// `U8`. Arrays of `U8` become 8-bit floats if the packed metadata has an input of that type with the same name and
+/// shape. `compress` is `"zlib"` or `"gzip"`, optionally with a level: `"zlib:6"`. With `unchecked`, data is written
+/// even if it does not fit its anchor.
 ///
 /// >>> import numpy, os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()

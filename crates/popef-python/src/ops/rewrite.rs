@@ -17,13 +17,14 @@ use crate::file;
 use crate::number;
 use crate::text::kind_of;
 
-/// What an operation without rows tells of each blob.
+/// The row of an operation that has no rows.
 type Nothing = ();
 
 /// Copies a file with its executables compressed, as `popef compress` does. What would not become smaller stays as it is.
 ///
-/// `packing` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `again`, executables that are compressed already are
-/// compressed anew. With `only_changes`, no file is written if nothing changes. `threads` is how many do it. The default is one per processor.
+/// `packing` is `"zlib"` or `"gzip"`, optionally with a level: `"zlib:6"`. With `again`, executables that are already
+/// compressed are compressed again. With `only_changes`, no file is written if nothing changes. `threads` is the number
+/// of threads. The default is one per processor.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -95,10 +96,11 @@ pub(crate) fn decompress<'py>(
 
 /// Writes the blobs of several files into one, in order, as `popef merge` does.
 ///
-/// What is together in one file stays together. Of different files, blobs of the same type, name and content are written once, and
-/// those of the same type and name but other content are an error, unless `keep` is `"first"` or `"last"`. If it is `"all"`, all
-/// blobs of all files are written, also equal ones, except equal executables: so the parts of a split by size become the old file. With `unpacked`, executables are the same if they unpack to the same bytes.
-/// `drop_prefix` leaves out what comes before the first blob of a file.
+/// Blobs of one file stay together. Blobs of different files with the same type, name and content are written once.
+/// Those with the same type and name but different content are an error, unless `keep` is `"first"` or `"last"`. If it
+/// is `"all"`, every blob of all files is written, except equal executables, so that the parts of a split by size
+/// become the original file again. With `unpacked`, executables are the same if they unpack to the same bytes.
+/// `drop_prefix` leaves out the bytes before the first blob of a file.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()
@@ -243,8 +245,8 @@ pub(crate) fn strip<'py>(
     })
 }
 
-/// Writes what is whole of a damaged file, as `popef recover` does: every blob before the damage, and those behind a blob whose
-/// header still says where the next one begins. The report has all that was `lost`.
+/// Writes the whole blobs of a damaged file, as `popef recover` does: every blob before the damage, and those after a
+/// blob whose header still says where the next one begins. The report lists everything that was `lost`.
 ///
 /// >>> import io, popef
 /// >>> content = io.BytesIO()

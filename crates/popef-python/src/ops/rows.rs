@@ -1,4 +1,4 @@
-//! What an operation tells of each blob, as a list of dicts.
+//! The rows that an operation reports for the blobs, as a list of dicts.
 
 use popef_ops::{Code, Error};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::to_python::Values;
 use crate::work::Watch;
 
-/// So many rows wait until they are converted, because taking the interpreter's lock for each would take long.
+/// Maximum number of rows that wait to be converted, because taking the interpreter's lock for each would take long.
 const BATCH: usize = 128;
 
 pub(super) struct Rows<W> {

@@ -25,7 +25,7 @@ enum Wanted {
 
 /// The argument `select`: a pattern of names, a type, a class of blobs, a callable for them, or a list of these, any of which chooses a blob.
 pub(super) struct Select {
-    /// Everything if there is none.
+    /// `None` chooses every blob.
     wanted: Option<Vec<Wanted>>,
     files: Vec<(File, Arc<Opening>)>,
     /// What a callable raised.
@@ -33,7 +33,7 @@ pub(super) struct Select {
 }
 
 impl Select {
-    /// Fails if no blob is chosen, which is more likely a slip of the pen than a wish.
+    /// Fails if no blob is chosen, which is more likely a mistake than intended.
     pub(super) fn of(given: Option<&Bound<'_, PyAny>>, files: &[File]) -> PyResult<Self> {
         let wanted = given.map(wanted_of).transpose()?;
         let opening = |file: &File| (file.clone(), Opening::of(file.clone(), Bytes::InParts, file.id()));
@@ -138,7 +138,7 @@ fn one_of(given: &Bound<'_, PyAny>) -> PyResult<Option<Wanted>> {
     Ok(given.is_callable().then(|| Wanted::Asked(given.clone().unbind())))
 }
 
-/// The name by which a blob is chosen. That of metadata is its executable's.
+/// The name that chooses a blob. Metadata has the name of its executable.
 fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
     let of_metadata = || blob.as_metadata().map(|metadata| metadata.executable());
     blob.name().or_else(of_metadata).unwrap_or_default()

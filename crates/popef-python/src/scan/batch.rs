@@ -1,5 +1,5 @@
-//! Columns in the memory layout of Arrow. Python code makes arrays of these bytes without copying them, so nothing here needs a
-//! library for Arrow.
+//! Columns in the memory layout of Arrow. Python code makes arrays of these bytes without copying them, so this module
+//! does not need a library for Arrow.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -54,7 +54,7 @@ pub(super) struct Array {
     runs: Runs,
     /// Where the items of lists of texts end.
     items: Runs,
-    /// How many items of lists there are.
+    /// The number of list items.
     count: usize,
     bytes: Vec<u8>,
     bools: Bits,
@@ -74,12 +74,12 @@ impl Array {
         }
     }
 
-    /// How many bytes it takes, roughly.
+    /// Returns roughly how many bytes it takes.
     pub(super) fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Adds a value. One that is not of the column's kind, or too large for it, is none.
+    /// Adds a value. One that does not fit the column's kind or limits becomes null.
     pub(super) fn push(&mut self, cell: &Cell<'_>) {
         let is_valid = self.put(cell);
         self.valid.push(is_valid);
@@ -118,7 +118,7 @@ impl Array {
         true
     }
 
-    /// The number of values that are none, the number of items, and the buffers: which values are there, where they end, where
+    /// The number of nulls, the number of items, and the buffers: which values are not null, where they end, where
     /// their items end, and the bytes, as far as the type has them.
     pub(super) fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);

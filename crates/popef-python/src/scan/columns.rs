@@ -75,7 +75,7 @@ impl<'a> Cell<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     Headers,
-    /// The first bytes of executables. Such a column is there only if it is named.
+    /// The first bytes of executables. These columns are included only if they are named.
     FirstBytes,
     Check,
     HashOfFile,
@@ -83,7 +83,7 @@ pub(super) enum Needs {
     HashOfContent,
 }
 
-/// A column. All cells are of its kind, or none.
+/// A column. Each cell has its kind, or is null.
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) kind: Kind,

@@ -25,13 +25,13 @@ use self::scanned::{Fault, Hashing, Scanned, Wanted};
 use crate::error::raise_operation;
 use crate::{check, number, path, text};
 
-/// How many files are opened before their turn, if they have few blobs.
+/// Maximum number of files that are opened ahead, if they have few blobs.
 const FILES_AHEAD: usize = 64;
 
-/// How many blobs those files have at most, together. Each takes about 200 bytes of memory.
+/// Maximum number of blobs in those files, together. Each takes about 200 bytes of memory.
 const BLOBS_AHEAD: usize = 100_000;
 
-/// How long is waited between two looks at the signals that came.
+/// The pause between two checks for signals.
 const MOMENT: Duration = Duration::from_millis(50);
 
 /// The columns of a scan: names and types, whether each is there without being named, and what must be asked for to have it.
@@ -49,7 +49,7 @@ pub(crate) fn scan_columns(per_file: bool) -> Vec<(&'static str, &'static str, b
         .collect()
 }
 
-/// How many records a batch has.
+/// Reads the maximum number of records in a batch.
 #[pyfunction]
 pub(crate) fn scan_rows(rows: &Bound<'_, PyAny>) -> PyResult<NonZero<usize>> {
     number::argument("rows", rows)
@@ -59,12 +59,12 @@ pub(crate) fn scan_rows(rows: &Bound<'_, PyAny>) -> PyResult<NonZero<usize>> {
 #[pyclass(module = "popef._popef", frozen)]
 pub(crate) struct ScanRun {
     run: Mutex<Run>,
-    /// A process that was forked has none of the threads.
+    /// The process that made it: a forked one has none of the threads.
     process: u32,
 }
 
 struct Run {
-    /// The paths that were not asked for yet. None after the last one.
+    /// The paths that were not requested yet. `None` after the last one.
     paths: Option<Py<PyIterator>>,
     files: Ahead<Listed, Scanned>,
     current: Option<Current>,
@@ -80,7 +80,7 @@ enum Listed {
 }
 
 impl Listed {
-    /// Of a path, or the `OSError` for a folder.
+    /// Takes a path, or the `OSError` for a folder.
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Ok(error) = given.cast::<PyOSError>() else { return path::extract(given).map(Listed::File) };
         let folder = path::extract(&error.getattr("filename")?)?;
@@ -154,8 +154,8 @@ impl ScanRun {
         Ok(None)
     }
 
-    /// The next records, at most so many and about so many bytes: how many they are, and the buffers of each column. None after
-    /// the last one.
+    /// The next records, limited to `rows` and about `bytes`: their number, and the buffers of each column. `None`
+    /// after the last one.
     fn batch<'py>(&self, py: Python<'py>, rows: usize, bytes: usize) -> PyResult<Option<(usize, Bound<'py, PyList>)>> {
         let mut run = self.lock()?;
         let mut batch = Batch::new(run.columns.iter().map(|(column, _)| *column), rows, bytes);

@@ -83,7 +83,7 @@ impl Fault {
     }
 }
 
-/// How many blobs of each type a file has, and how much data.
+/// The number of blobs of each type in a file, and the size of their data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) blobs: u64,
@@ -140,7 +140,7 @@ impl Checked {
         &self.findings
     }
 
-    /// The findings about a blob, or about none.
+    /// The findings about a blob, or those that are not about a blob.
     pub(super) fn about(&self, blob: Option<usize>) -> &[Finding] {
         let key = |finding: &Finding| finding.blob.unwrap_or(usize::MAX);
         let wanted = blob.unwrap_or(usize::MAX);
@@ -163,7 +163,7 @@ pub(super) struct Hashes {
 pub(super) struct BlobHashes {
     pub(super) data: Option<Digest>,
     pub(super) content: Option<Digest>,
-    /// Why there is none of the content.
+    /// Why the content has no digest.
     pub(super) error: Option<Box<ErrorInfo>>,
 }
 
@@ -207,7 +207,7 @@ impl Hashes {
 #[derive(Default)]
 pub(super) struct Scanned {
     pub(super) path: PathBuf,
-    /// None if it could not be opened, or if only sums are needed.
+    /// `None` if it could not be opened, or if only sums are needed.
     pub(super) file: Option<File>,
     pub(super) size: Option<u64>,
     pub(super) prefix_size: Option<u64>,
@@ -263,7 +263,7 @@ impl Scanned {
 
     fn hash(&mut self, file: &File, wanted: &Wanted, hashing: Hashing, stop: &AtomicBool) {
         if hashing.whole && file.damage().is_some() {
-            // Its blobs are not all of it.
+            // A damaged file's blobs are not the whole file.
             return;
         }
         let hashes = Hashes::of(file, &self.path, wanted, hashing, stop);
@@ -287,7 +287,7 @@ fn open(path: &Path) -> (Result<File, Error>, Option<Foreign>) {
     let file = OpenOptions::new().damaged(true).after_pickle(true).open(path);
     let is_at_start = |damage: &Error| damage.kind() == ErrorKind::Damaged && damage.blob() == Some(0);
     let is_foreign = file.as_ref().is_ok_and(|file| file.damage().is_some_and(is_at_start));
-    // It was a regular file, and it is no standard input even if it is called `-`.
+    // The file was a regular one, so it is not standard input even if its name is `-`.
     let foreign = is_foreign.then(|| popef_open::open(&Path::new(".").join(path), StreamData::Skip).foreign);
     (file, foreign.flatten())
 }

@@ -1,4 +1,4 @@
-//! A body that must have exactly as many bytes as it should.
+//! A body that must have the expected number of bytes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,34 +9,34 @@ use object_store::client::{HttpError, HttpErrorKind, HttpResponseBody};
 
 use super::fault::{Fault, Trace};
 
-/// Counts what arrives. A body that is too short or too long is a fault, and so is one without end.
+/// Counts the bytes of a body. A body that is too short, too long or endless is a fault.
 pub(super) struct Checked {
     body: HttpResponseBody,
-    /// How many bytes may still come.
+    /// The number of bytes that may still come.
     left: u64,
     /// Whether that many must come.
     exact: bool,
-    /// How many bytes may be in one piece between tags, and how many there were until now.
+    /// For XML, the number of bytes in the current piece between tags.
     piece: Option<usize>,
     trace: Trace,
 }
 
-/// A key has a thousand bytes, of which each can be written with six, and a token is not longer. Stores put them into addresses, which
-/// have a bound.
+/// A key has up to a thousand bytes. Each can be written with six bytes. A token is not longer. Stores put both into
+/// addresses, whose length is limited.
 const MOST_OF_A_TEXT: usize = 16 << 10;
 
 impl Checked {
-    /// Exactly so many bytes.
+    /// A body of exactly `len` bytes.
     pub(super) fn exactly(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
         Checked { body, left: len, exact: true, piece: None, trace }
     }
 
-    /// So many bytes or fewer.
+    /// A body of at most `len` bytes.
     pub(super) fn at_most(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
         Checked { body, left: len, exact: false, piece: None, trace }
     }
 
-    /// So many bytes or fewer of XML, in which no text is very long.
+    /// An XML body of at most `len` bytes, without very long texts.
     pub(super) fn listing(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
         Checked { body, left: len, exact: false, piece: Some(0), trace }
     }

@@ -1,4 +1,4 @@
-//! What the gate saw of a request, for the error that comes of it.
+//! What the gate observed about a request, for the resulting error.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,9 +14,9 @@ pub(crate) enum Fault {
     NoRanges,
     /// A web page came instead of a file.
     Page,
-    /// Another range came, or none that can be understood.
+    /// The answer has another range, or an unreadable one.
     WrongRange(String),
-    /// The answer says another length than its range has.
+    /// The answer states a length that differs from its range.
     WrongLength,
     /// The body is compressed. The header that says so.
     Encoded(String),
@@ -24,13 +24,13 @@ pub(crate) enum Fault {
     Cut,
     /// The body is longer than it may be.
     Long,
-    /// A redirect to somewhere else than https, or one of too many.
+    /// A redirect to an address without https, or one of too many.
     Redirect(String),
     /// Http, which was not allowed.
     Http,
-    /// The service of a cloud's machines for credentials is not there.
+    /// The machine has no service for credentials, as machines in clouds do.
     NoCredentials,
-    /// There is nothing at the asked place. The object's size, if the server says it.
+    /// The requested range is empty. The object's size, if the server states it.
     OutOfRange(Option<u64>),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What was seen of the requests for one range, over all repetitions.
+/// The observations of the requests for one range, over all repetitions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) usage: Usage,
@@ -54,9 +54,9 @@ pub(crate) struct Trace {
 pub(crate) struct Seen {
     pub(crate) status: Option<u16>,
     pub(crate) fault: Option<Fault>,
-    /// Where the bucket is, if the store says so.
+    /// The bucket's region, if the store states it.
     pub(crate) region: Option<String>,
-    /// Whether the service for credentials was asked, and not the store.
+    /// Whether the service for credentials was contacted, and not the store.
     pub(crate) of_credentials: bool,
 }
 
@@ -70,7 +70,7 @@ impl Trace {
         Trace { usage, seen: Arc::default() }
     }
 
-    /// The trace of this task. Without one, nobody wants to know.
+    /// The trace of this task. A task without one gets a trace that is not read.
     pub(super) fn current() -> Trace {
         TRACE.try_with(Trace::clone).unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl Trace {
         (seen.status, seen.region) = (Some(status), region);
     }
 
-    /// Records a fault, and makes the error of it.
+    /// Records a fault, and returns its error.
     pub(super) fn fault(&self, kind: HttpErrorKind, fault: Fault) -> HttpError {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault.clone());
         HttpError::new(kind, fault)

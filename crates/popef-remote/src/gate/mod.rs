@@ -1,4 +1,4 @@
-//! The gate, through which all requests of all stores go. It checks what an answer claims before anybody uses it.
+//! The gate. All requests of all stores go through it. It checks the claims of an answer before the answer is used.
 
 mod body;
 mod fault;
@@ -36,7 +36,7 @@ pub(crate) struct Gate {
     services: Vec<Service>,
 }
 
-/// A service for credentials that the environment puts elsewhere than where clouds have it.
+/// A service for credentials that the environment puts at an unusual address.
 #[derive(Clone, PartialEq, Eq)]
 struct Service {
     host: String,
@@ -65,7 +65,7 @@ impl Service {
 #[derive(Clone)]
 pub(crate) struct Address {
     pub(crate) url: Url,
-    /// The caller's headers. They go to this host only.
+    /// The caller's headers. They are sent to this host only.
     pub(crate) headers: HeaderMap,
 }
 
@@ -73,12 +73,12 @@ pub(crate) struct Address {
 const MOST_OF_A_REFUSAL: u64 = 64 << 10;
 /// Pages of listings have a thousand names, of a thousand bytes each at most, and as much again around them.
 const MOST_OF_A_LISTING: u64 = 16 << 20;
-/// What is said of an upload: its address and a few tokens.
+/// Answers about uploads: their addresses and a few tokens.
 const MOST_OF_AN_UPLOAD: u64 = 64 << 10;
 const MOST_REDIRECTS: usize = 10;
-/// The services for credentials on a cloud's machines answer at once, or are not there.
+/// The services for credentials on a cloud's machines answer at once, or do not exist.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
-/// The variables with their addresses, if they are somewhere else.
+/// The variables that set other addresses for them.
 const SERVICES: [&str; 6] = [
     "AWS_METADATA_ENDPOINT",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
@@ -87,7 +87,7 @@ const SERVICES: [&str; 6] = [
     "IDENTITY_ENDPOINT",
     "MSI_ENDPOINT",
 ];
-/// Why a request is refused that an address leads to.
+/// Why a request to an address is refused.
 pub(crate) const OF_METADATA: &str = "it leads to addresses at which clouds have the credentials of a machine";
 
 impl Gate {
@@ -101,7 +101,7 @@ impl Gate {
         Gate { condition, ..self }
     }
 
-    /// Asks for the whole file, for servers without ranges.
+    /// Requests the whole file, for servers without ranges.
     pub(crate) async fn whole(&self) -> Result<HttpResponse, HttpError> {
         let mut request = HttpRequest::new(object_store::client::HttpRequestBody::empty());
         *request.method_mut() = Method::GET;
@@ -207,7 +207,8 @@ impl HttpService for Gate {
                 let fault = Fault::WrongRange(format!("the status {}, which is none of a file", status.as_u16()));
                 return Err(trace.fault(HttpErrorKind::Decode, fault));
             }
-            // Not all stores say the size, but only an empty object has nothing at its start. A web server may mean anything.
+            // Some stores leave out the size, but only an empty object has no byte at its start. For a web server, this
+            // can have other causes.
             (Some(asked), StatusCode::RANGE_NOT_SATISFIABLE) => {
                 let size = text(&parts.headers, &CONTENT_RANGE).and_then(range::size_without_range);
                 let size = size.or((asked.start == 0 && self.address.is_none()).then_some(0));
@@ -240,7 +241,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Fails if the body is compressed, of itself or on its way.
+/// Fails if the body is compressed, in itself or in transit.
 fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     for (header, plain) in [(CONTENT_ENCODING, "identity"), (TRANSFER_ENCODING, "chunked")] {
         let found = headers.get(&header).map(|encoding| encoding.to_str().unwrap_or("unknown").trim());
@@ -253,7 +254,8 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     Ok(())
 }
 
-/// How long the body must be, if the answer is for the range that was asked for. Only the end of the object cuts a range.
+/// The length that the body must have, if the answer is for the requested range. Only the end of the object may shorten
+/// a range.
 fn checked_len(headers: &HeaderMap, asked: &std::ops::Range<u64>) -> Result<u64, Fault> {
     check_encoding(headers)?;
     let words = text(headers, &CONTENT_RANGE);
@@ -269,7 +271,7 @@ fn checked_len(headers: &HeaderMap, asked: &std::ops::Range<u64>) -> Result<u64,
     }
 }
 
-/// Where a host is.
+/// The network that a host is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// This machine.
@@ -279,7 +281,8 @@ enum Place {
     Elsewhere,
 }
 
-/// Where services for credentials are outside of the link's own addresses: Amazon's and Google's with IPv6, Alibaba's, Oracle's and Azure's.
+/// Addresses of credential services outside the link-local range: Amazon's and Google's with IPv6, Alibaba's, Oracle's
+/// and Azure's.
 const METADATA_ADDRESSES: [IpAddr; 5] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
@@ -304,7 +307,8 @@ impl Place {
     }
 }
 
-/// The address that one of version 6 stands for, if one of version 4 is in it: mapped, compatible, or translated (NAT64, 6to4).
+/// Returns the IPv4 address embedded in an IPv6 one: mapped, compatible, or translated (NAT64, 6to4). Any other address
+/// stays as it is.
 fn embedded(address: IpAddr) -> IpAddr {
     let IpAddr::V6(long) = address else { return address };
     let [a, b, c, d, e, f, g, h] = long.segments();
@@ -317,7 +321,7 @@ fn embedded(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether an address is one of a link alone, which no router passes on.
+/// Whether an address is link-local, so that routers do not forward it.
 fn is_of_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_link_local(),
@@ -330,14 +334,15 @@ pub(crate) fn is_metadata(host: &str) -> bool {
     Place::of(host) == Place::Metadata
 }
 
-/// Where the largest clouds have credentials. Other addresses of a link may be meant by a name: containers know their host by one.
+/// Link-local addresses of the largest clouds' credential services. A name may lead to other link-local addresses:
+/// containers know their host by one.
 const OF_CLOUDS: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 23)),
 ];
 
-/// Finds the addresses of names, without those of services for credentials, which have names of their own.
+/// Finds the addresses of names, except those of services for credentials, which have names of their own.
 pub(crate) struct Names;
 
 impl Resolve for Names {
@@ -351,7 +356,7 @@ impl Resolve for Names {
     }
 }
 
-/// The addresses of a name that may be asked. `None` if there are others only.
+/// The addresses of a name that may be contacted. `None` if all of them are forbidden.
 fn allowed(name: &str, mut found: Vec<SocketAddr>) -> Option<Vec<SocketAddr>> {
     if !is_metadata(name) {
         found.retain(|found| {

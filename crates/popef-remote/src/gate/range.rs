@@ -15,7 +15,7 @@ pub(crate) fn asked(header: &str) -> Option<Range<u64>> {
     range(first, last)
 }
 
-/// What an answer has: `bytes 0-65535/1000000`.
+/// The content of an answer's header: `bytes 0-65535/1000000`.
 pub(crate) fn answered(header: &str) -> Option<ContentRange> {
     let (numbers, size) = header.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = numbers.split_once('-')?;
@@ -24,7 +24,7 @@ pub(crate) fn answered(header: &str) -> Option<ContentRange> {
     (range.end <= size).then_some(ContentRange { range, size })
 }
 
-/// The size in an answer that there is no such range: `bytes */0`.
+/// The size in an answer that refuses a range: `bytes */0`.
 pub(crate) fn size_without_range(header: &str) -> Option<u64> {
     number(header.trim().strip_prefix("bytes */")?)
 }

@@ -23,7 +23,7 @@ impl Content for Vec<u8> {
     }
 }
 
-/// A file whose data are zeros that nobody keeps. Only the heads of its blobs are in memory.
+/// A file whose data are zeros that are not in memory. Only the heads of its blobs are.
 pub(crate) struct Sparse {
     pieces: Vec<(u64, Vec<u8>)>,
     len: u64,

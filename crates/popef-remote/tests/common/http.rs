@@ -14,7 +14,7 @@ use super::content::Content;
 /// What a client asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// Of all requests to this server, from 0.
+    /// The number among all requests to this server, from 0.
     pub(crate) number: usize,
     pub(crate) method: String,
     /// With its query.
@@ -45,11 +45,11 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// The connection ends after so many bytes of the body.
+    /// The connection ends after this many bytes of the body.
     pub(crate) cut: Option<usize>,
     /// The connection ends with an error in place of an answer.
     pub(crate) reset: bool,
-    /// The body comes in pieces of so many bytes, with a pause before each.
+    /// The body comes in pieces of this many bytes, with a pause before each.
     pub(crate) pace: Option<(usize, Duration)>,
     /// The body is repeated without end.
     pub(crate) endless: bool,

@@ -75,7 +75,7 @@ impl Drop for Server {
     }
 }
 
-/// A port that nobody uses at the moment.
+/// A port that is unused at the moment.
 ///
 /// It is below those that the system gives to connections and to listeners that ask for any. From these, another test could get
 /// it before the server does, and a connection to it, which is tried until the server is there, could be connected to itself.

@@ -1,4 +1,4 @@
-//! What is read through a server on this machine, and what is refused of a server that does not do as it should.
+//! Reading through a server on this machine, and refusing the answers of a wrong server.
 
 mod server;
 
@@ -28,7 +28,7 @@ fn open(url: &str) -> Result<(Opened, Remote), RemoteError> {
     open_with(options(), url, Need::Data)
 }
 
-/// A file of so many tensors, each with so many bytes of data, that are never the same for long.
+/// A file with this many tensors, each with this many bytes of data, which keep changing.
 fn tensors(count: usize, len: usize) -> Vec<u8> {
     let mut writer = Writer::stream(Vec::new());
     for index in 0..count {

@@ -20,7 +20,7 @@ impl Asked {
     }
 }
 
-/// Whatever is sent back, as it goes over the wire. The connection is closed behind it.
+/// Any bytes for the answer, as they go over the wire. The connection is closed after them.
 pub(crate) type Answer = Vec<u8>;
 
 pub(crate) struct Server {
@@ -29,7 +29,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request, of which it is told the number, by a function.
+    /// Answers each request with a function that gets the request's number.
     pub(crate) fn start(answer: impl Fn(usize, &Asked) -> Answer + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

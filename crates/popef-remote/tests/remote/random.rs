@@ -160,7 +160,7 @@ fn spoil(head: &mut String, body: &mut Vec<u8>, random: &mut Random, client: &Tc
             ["Content-Encoding: gzip\r\n", "Transfer-Encoding: chunked\r\n"][random.below(2)],
         ),
     }
-    // What is cut is closed, and the client sees it.
+    // A cut connection is closed, and the client sees it.
     if head.is_empty() { Err(std::io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
 }
 

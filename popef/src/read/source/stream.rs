@@ -20,7 +20,7 @@ pub(in crate::read) struct Stream<R> {
 }
 
 impl<R: Read> Stream<R> {
-    /// How much is read at a time. This much memory is taken for any stream.
+    /// The number of bytes read at a time. Each stream takes this much memory.
     const PIECE: usize = 32 << 10;
 
     pub(in crate::read) fn new(reader: R) -> Self {

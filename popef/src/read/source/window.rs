@@ -17,9 +17,9 @@ pub(in crate::read) struct Window {
     ahead: ReadAhead,
     start: u64,
     bytes: Vec<u8>,
-    /// How many of `bytes` are filled.
+    /// The number of filled bytes in `bytes`.
     filled: usize,
-    /// How much to read at a time.
+    /// The number of bytes to read at a time.
     wanted: u64,
 }
 

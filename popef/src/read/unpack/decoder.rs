@@ -15,7 +15,7 @@ use crate::read::input::Input;
 pub(super) enum Decoder<'a> {
     Zlib(ZlibDecoder<Input<'a>>),
     Gzip(GzDecoder<Input<'a>>),
-    /// At the end of a frame it goes on with the next one, so that its buffers are reused.
+    /// At the end of a frame it continues with the next one, so that its buffers are reused.
     #[cfg(feature = "lz4")]
     Lz4(Box<lz4::Frames<'a>>),
     #[cfg(feature = "zstd")]

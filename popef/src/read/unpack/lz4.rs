@@ -205,7 +205,8 @@ impl Unpacked {
     }
 
     fn decompress(&mut self, packed: &[u8], frame: &Frame) -> Result<&[u8], Fault> {
-        /// The most bytes that one packed byte can stand for: it is that of a byte in the length of a match.
+        /// Maximum number of bytes that one packed byte can stand for, which is that of a byte in the length of a
+        /// match.
         const MOST_OF_A_BYTE: usize = 255;
         let most = packed.len().saturating_mul(MOST_OF_A_BYTE).min(frame.block_size);
         let (before, room) = self.room(most, frame.links_blocks)?;
@@ -235,7 +236,7 @@ impl Unpacked {
     /// be left.
     fn room(&mut self, most: usize, keeps: bool) -> Result<(&[u8], &mut [u8]), Fault> {
         let mut start = if keeps { self.left.end } else { 0 };
-        // Only after at least as many new bytes as are moved, so that moving costs little.
+        // Move only after at least as many new bytes as are moved, so that moving costs little.
         if start >= 2 * REACH && start.saturating_add(most) > self.bytes.len() {
             self.bytes.copy_within(start.saturating_sub(REACH)..start, 0);
             start = REACH;

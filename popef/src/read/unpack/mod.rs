@@ -35,7 +35,7 @@ pub struct Unpack<'a> {
 enum State<'a> {
     Stored(DataReader<'a>),
     Packed(Box<Packed<'a>>),
-    /// Reading failed with this error. Later reads fail again, so that nobody takes the failure for the end.
+    /// Reading failed with this error. Later reads fail again, so that no caller mistakes the failure for the end.
     Failed(Error),
 }
 

@@ -59,7 +59,7 @@ problems! {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstBytes {
     bytes: [u8; Compression::MARK],
-    /// How many of `bytes` are present.
+    /// The number of bytes present in `bytes`.
     given: usize,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Frame<'a> {
     memory: Memory,
     content_size: Option<u64>,
     given: u64,
-    /// How many bytes must be ready before any are given, unless the frame ends earlier.
+    /// The number of bytes that must be ready before any are given, unless the frame ends earlier.
     enough: usize,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Frame<'a> {
 struct Memory {
     /// The size of the window, which is only a claim.
     window: u64,
-    /// How many blocks may still be unpacked before the check: the first ones take little memory.
+    /// The number of blocks that may still be unpacked before the check: the first ones take little memory.
     blocks: u8,
 }
 

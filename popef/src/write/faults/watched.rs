@@ -1,7 +1,8 @@
 //! Tests in which another user tries to open the files after each operation of a writer, and must not get any access
 //! that the old file did not allow.
 //!
-//! Only the superuser can start a process of another user. Without it, the tests print that they are skipped, and pass.
+//! Only the superuser can start a process of another user. For other users, the tests print that they are skipped, and
+//! pass.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Take, Write as _};

@@ -163,7 +163,7 @@ fn anchors(count: u64) -> Vec<u8> {
     let mut behind = vec![to_struct(count as i32, 1, 4)];
     let infos = 5 * count;
     for anchor in 0..count {
-        // Word 2 of 5 points to the program, word 4 to the TensorInfo. Both lie behind all anchors.
+        // Word 2 of 5 points to the program, word 4 to the TensorInfo. Both are after all anchors.
         let to_program = infos - 5 * anchor - 3 + 4 * anchor + 3;
         let to_info = infos - 5 * anchor - 5 + 4 * anchor;
         behind.extend([0, 0, to_list(to_program, 4, 1), 0, to_struct(to_info as i32, 1, 1)]);

@@ -263,7 +263,7 @@ fn in_parts(part: impl Fn(usize) -> Vec<u8> + 'static) -> Make {
     })
 }
 
-/// Each pickle holds the one before it behind its own content.
+/// Each pickle holds the one before it after its own content.
 fn in_each_other<C: AsRef<[u8]>>(hold: Hold, contents: [C; 5]) -> Vec<u8> {
     let pickle = |inner: Vec<u8>, content: C| [MARK, content.as_ref(), &inner, b"."].concat();
     let inner = |pickle: Vec<u8>| hold(&pickle);

@@ -10,7 +10,7 @@ use super::super::digest::Digests;
 use super::super::report::PrefixHash;
 use super::source::Position;
 
-/// The members of an object: a document, a file or a blob. Their meaning depends on which it is.
+/// The members of an object: a document, a file or a blob, which determines their meaning.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     pub(super) kind: Option<String>,
@@ -30,9 +30,9 @@ pub(super) struct Keys {
     pub(super) content: Digests,
     pub(super) headers: Digests,
     pub(super) whole: Digests,
-    /// Where the list of blobs begins, if there is one.
+    /// Where the list of blobs begins, if the object has one.
     pub(super) blobs: Option<u64>,
-    /// Whether there is a list of files.
+    /// Whether it has a list of files.
     pub(super) files: bool,
 }
 
@@ -65,11 +65,11 @@ enum Key {
 /// The version of the documents that are read.
 const VERSION: u64 = 1;
 
-/// What takes the objects in the lists of another one.
+/// Receives the objects in the lists of another one.
 pub(super) trait Sink {
     /// Takes an object in `blobs`.
     fn blob(&mut self, keys: Keys) -> Result<(), String>;
-    /// Takes an object in `files`, whose blobs were taken before.
+    /// Takes an object in `files`. Its blobs were taken before.
     fn file(&mut self, keys: Keys) -> Result<(), String>;
 }
 
@@ -155,9 +155,9 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// Reads a list of objects, and gives each to the sink. Returns where it begins. A number in its position is no list.
+/// Reads a list of objects, and gives each to the sink. Returns where it begins. `None` for a number in its position.
 struct List<'r> {
-    /// That of the objects in the list.
+    /// The level of the objects in the list.
     level: Level,
     position: &'r Position,
     sink: &'r mut dyn Sink,
@@ -188,7 +188,7 @@ impl<'de> Visitor<'de> for List<'_> {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Option<u64>, S::Error> {
         let List { level, position, sink } = self;
-        // The parser has read the bracket, and nothing behind it.
+        // The parser has read the bracket, and nothing after it.
         let start = position.at();
         loop {
             position.next_member();

@@ -1,4 +1,4 @@
-//! What files are compared with: see [`Manifest`].
+//! The manifests that files are compared with: see [`Manifest`].
 
 mod keys;
 mod parse;
@@ -46,15 +46,15 @@ pub enum Manifest {
 pub struct ManifestEntry {
     /// The path of the file, relative to the working folder.
     pub path: FilePath,
-    /// Of all bytes of the file.
+    /// Digest of all bytes of the file.
     pub whole: Digests,
-    /// Of what the file means.
+    /// Content digest of the file.
     pub content: Digests,
-    /// Of the headers of all blobs in their order.
+    /// Digest of all blob headers, in file order.
     pub headers: Digests,
-    /// What comes before the first blob.
+    /// The digests of the bytes before the first blob.
     pub prefix: Option<PrefixHash>,
-    /// How many blobs there are digests of.
+    /// The number of blobs with digests.
     pub blobs: u64,
     /// Whether these are all blobs of the file.
     pub complete: bool,
@@ -62,26 +62,26 @@ pub struct ManifestEntry {
     pub(super) text: Arc<LocalFile>,
 }
 
-/// Where the blobs of a file are in a manifest, and what is known of them.
+/// Where the blobs of a file are in a manifest, and what is known about them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeptRows {
     /// Where the first one begins.
     pub(super) start: u64,
-    /// The digest of all their keys, by which it is seen that a file has the same blobs in the same order.
+    /// The digest of all their keys, which shows whether a file has the same blobs in the same order.
     pub(super) order: Digest,
-    /// By which algorithms there are digests of the data of any blob.
+    /// The algorithms with a digest of any blob's data.
     pub(super) data: Algorithms,
-    /// By which algorithms there are digests of the content of any blob.
+    /// The algorithms with a digest of any blob's content.
     pub(super) content: Algorithms,
 }
 
 impl Manifest {
-    /// How much is read of a manifest that is not JSON.
+    /// Maximum number of bytes that are read of a manifest other than JSON.
     const MOST_SUMS: u64 = 256 << 20;
-    /// How much is read of a manifest that comes through a pipe.
+    /// Maximum number of bytes that are read of a manifest from a pipe.
     const MOST_PIPED: u64 = 16 << 30;
 
-    /// Opens a manifest. It may be anything: what is none is an error.
+    /// Opens a manifest. Anything other than a manifest is an error.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::of(LocalFile::open(path)?).map_err(|error| error.in_file(path))
     }

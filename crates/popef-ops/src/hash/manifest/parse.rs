@@ -37,11 +37,11 @@ struct Found<'m> {
     entries: Vec<ManifestEntry>,
     /// The blobs of the file that is being read.
     rows: Collected,
-    /// The file that the last lines were blobs of, and where these begin.
+    /// The file of the last blob lines, and where these begin.
     lines: Option<(FilePath, u64)>,
 }
 
-/// Several blobs, of which only sums are kept.
+/// Several blobs, kept only as sums.
 struct Collected {
     count: u64,
     order: Order,
@@ -64,7 +64,7 @@ impl Collected {
     }
 }
 
-/// How many files a manifest may have. They are held in memory.
+/// Maximum number of files in a manifest. They are held in memory.
 const MOST_FILES: usize = 1 << 20;
 
 impl Found<'_> {
@@ -74,7 +74,7 @@ impl Found<'_> {
             Some("blob") => self.line(keys, start),
             None if keys.files => Ok(()),
             None | Some("file") => self.entry(keys),
-            // There may be other kinds later.
+            // Later versions may have other kinds.
             Some(_) if self.lines.is_none() => Ok(()),
             Some(kind) => Err(format!("it is of kind {kind}, among the blobs of a file")),
         }
@@ -100,7 +100,7 @@ impl Found<'_> {
             Some((of, _)) => return Err(format!("it is about {path}, and the line of {of} is missing")),
         };
         let Collected { count, order, data, content } = match std::mem::take(&mut self.rows) {
-            // Of a file that could not be hashed to its end, there are only the first blobs.
+            // A file that could not be hashed to its end has only its first blobs here.
             _ if keys.failed => Collected::default(),
             rows => rows,
         };

@@ -89,7 +89,7 @@ impl<'m> Rows<'m> {
             return Ok(None);
         }
         self.left = self.left.saturating_sub(1);
-        // Commas are between the objects of a list, and line ends between those that are lines.
+        // Objects of a list have commas between them, and lines have line ends.
         self.source.peek_behind(|byte| byte.is_ascii_whitespace() || byte == b',')?;
         let place = self.source.position().at();
         Ok(Some((place, self.read()?)))
@@ -106,7 +106,7 @@ impl<'m> Rows<'m> {
         let object = Object { level: Level::Blob, position: &position, sink: &mut NoLists };
         let keys = object.deserialize(&mut serde_json::Deserializer::from_reader(&mut self.source));
         let row = keys.map_err(|error| error.to_string()).and_then(Row::of);
-        // It could be read before.
+        // The first read succeeded, so the manifest has changed.
         row.map_err(|what| Error::new(Code::FileChanged, format!("the manifest was changed while it was read: {what}")))
     }
 }

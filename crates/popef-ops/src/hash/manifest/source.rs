@@ -8,7 +8,7 @@ use popef::read::{LocalFile, ReadAt as _};
 
 use crate::error::Error;
 
-/// How far a source was read, and how far it may be. Whoever parses it looks here, because the parser has the source.
+/// The position in a source, and the limit for it. The parser owns the source, so its caller looks here.
 #[derive(Debug)]
 pub(super) struct Position {
     at: Cell<u64>,
@@ -41,12 +41,12 @@ pub(super) struct Source<'m> {
     position: Rc<Position>,
     buffer: Vec<u8>,
     used: usize,
-    /// How much is read next.
+    /// The number of bytes to read next.
     next: usize,
 }
 
 impl<'m> Source<'m> {
-    /// After a jump, so much is read first: about one blob.
+    /// The number of bytes read first after a jump: about one blob.
     const LEAST: usize = 1 << 10;
     const MOST: usize = 64 << 10;
 
@@ -54,7 +54,7 @@ impl<'m> Source<'m> {
         Source { text, position: Rc::default(), buffer: Vec::new(), used: 0, next: Self::MOST }
     }
 
-    /// Where it is, also while it is lent to a parser.
+    /// Its position, also while a parser borrows it.
     pub(super) fn position(&self) -> Rc<Position> {
         self.position.clone()
     }
@@ -70,7 +70,7 @@ impl<'m> Source<'m> {
         self.next = Self::LEAST;
     }
 
-    /// The next byte; none at the end.
+    /// The next byte; `None` at the end.
     pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
         if self.used >= self.buffer.len() {
             self.fill()?;
@@ -92,12 +92,12 @@ impl<'m> Source<'m> {
         self.position.at.set(self.position.at().saturating_add(u64::try_from(len).unwrap_or(u64::MAX)));
     }
 
-    /// Passes over whitespace. Returns the byte behind it; none at the end.
+    /// Skips whitespace. Returns the byte after it; `None` at the end.
     pub(super) fn peek_behind_whitespace(&mut self) -> Result<Option<u8>, Error> {
         self.peek_behind(|byte| byte.is_ascii_whitespace())
     }
 
-    /// Passes over some bytes. Returns the one behind them; none at the end.
+    /// Skips some bytes. Returns the one after them; `None` at the end.
     pub(super) fn peek_behind(&mut self, is_passed: impl Fn(u8) -> bool) -> Result<Option<u8>, Error> {
         loop {
             match self.peek().map_err(|error| Error::io("read the manifest", error))? {

@@ -10,14 +10,14 @@ use popef::seam::{as_u64, as_usize};
 
 /// The first bytes of a member tell whether the rest is needed.
 const FIRST: u64 = 4;
-/// So many bytes of compressed data are looked at in one go.
+/// Maximum number of compressed bytes that are read at a time.
 const STEP: u64 = 16 << 10;
 
 const DAMAGED: &str = "its compressed data is damaged, or does not unpack to the length that the archive states";
 
 /// Unpacks the members of all archives in the data.
 pub(in super::super) struct Unpacking {
-    /// How many bytes may still be unpacked.
+    /// The number of bytes that may still be unpacked.
     left: u64,
     decoder: Option<Box<Decompress>>,
 }
@@ -28,8 +28,8 @@ impl Unpacking {
         Unpacking { left: len.saturating_mul(2).saturating_add(64 << 10), decoder: None }
     }
 
-    /// Unpacks the bytes of a range, which the archive says become `len`. Returns none if the first of them are not
-    /// wanted, and as an error why they cannot be unpacked.
+    /// Unpacks the bytes of a range, which the archive says become `len`. Returns `None` if the first of them are not
+    /// wanted, and an error if they cannot be unpacked.
     pub(super) fn unpack(
         &mut self,
         input: &mut PickleReader<'_, '_>,
@@ -64,7 +64,7 @@ struct Inflated<'d> {
 }
 
 impl Inflated<'_> {
-    /// Unpacks until there are `len` bytes. Returns whether there are so many.
+    /// Unpacks until there are `len` bytes. Returns whether it reached that number.
     fn fill(&mut self, input: &mut PickleReader<'_, '_>, len: u64) -> Result<bool, Halt> {
         let len = as_usize(len);
         self.bytes.try_reserve_exact(len.saturating_sub(self.bytes.len()))?;
@@ -78,7 +78,7 @@ impl Inflated<'_> {
         Ok(at == len)
     }
 
-    /// Unpacks some bytes to a place. Returns how many, or none if the data is damaged or ends.
+    /// Unpacks some bytes to a place. Returns their number, or `None` if the data is damaged or ends.
     fn step(&mut self, input: &mut PickleReader<'_, '_>, at: usize) -> Result<Option<usize>, Halt> {
         let end = self.range.start.saturating_add(STEP).min(self.range.end);
         let packed = input.bytes(self.range.start..end)?;

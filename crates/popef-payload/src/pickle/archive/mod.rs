@@ -132,7 +132,7 @@ impl Member {
         }
     }
 
-    /// What is in a copy has no place of its own.
+    /// Bytes in a copy have no place of their own.
     fn mark_place<K: Keep>(&self, range: &Range<u64>, level: &Machine<K::Node>, scan: &mut Scan<'_, K>) {
         if level.depth == 0 {
             scan.place = range.start;
@@ -190,7 +190,7 @@ fn unseen<K: Keep>(scan: &Scan<'_, K>, found: &mut Found, why: &'static str) {
     }
 }
 
-/// Returns the place of a byte that is so many bytes behind another one. No data is as long as the largest number.
+/// Returns the place that is `len` bytes after another one. Data is always shorter than the largest number.
 fn after(place: u64, len: usize) -> u64 {
     place.saturating_add(as_u64(len))
 }

@@ -1,7 +1,8 @@
 //! The structure of zip archives.
 //!
-//! Python's `zipfile` and torch's reader both go by the directory at the end, others read from the front. All of them find the same
-//! members only if the archive begins with the first one, and each member is followed by the next and has the same header in both places.
+//! Python's `zipfile` and torch's reader both use the directory at the end, others read from the front. All of them
+//! find the same members only if the archive begins with the first one, and each member is followed by the next and has
+//! the same header in both places.
 
 use std::ops::Range;
 
@@ -22,7 +23,7 @@ const CENTRAL_LEN: u64 = 46;
 const END_LEN: u64 = 22;
 const END_64_LEN: u64 = 56;
 const LOCATOR_LEN: u64 = 20;
-/// What states the lengths of a member behind it takes at most this many bytes.
+/// Maximum length of the record after a member that states its lengths.
 const DESCRIPTOR_LEN: u64 = 24;
 const LONGEST_COMMENT: u64 = 0xffff;
 
@@ -136,14 +137,14 @@ impl Directory {
     }
 }
 
-/// What the end of an archive says of its directory.
+/// The directory's place and size, as the end of an archive states them.
 struct End {
     count: u64,
     len: u64,
     offset: u64,
 }
 
-/// Where the record for large archives is if nothing lies between.
+/// The place of the record for large archives, if it directly precedes its locator.
 fn long_place(end: u64) -> u64 {
     end.saturating_sub(LOCATOR_LEN.saturating_add(END_64_LEN))
 }
@@ -182,7 +183,7 @@ struct Entry {
     crc: u32,
     packed: u64,
     len: u64,
-    /// Where its own header is.
+    /// The place of its own header.
     offset: u64,
 }
 
@@ -285,8 +286,8 @@ impl Entry {
         }
     }
 
-    /// Whether the header before the data says the same. With a flag, lengths and checksum come behind the data, and
-    /// lengths of 64 bits in an extra field.
+    /// Whether the header before the data agrees. With a flag, lengths and checksum follow the data, and lengths of 64
+    /// bits are in an extra field.
     fn agrees(&self, header: &[u8]) -> bool {
         let is_behind = self.flags & 8 != 0;
         let same = |here: u32, in_directory: u64| {

@@ -1,13 +1,14 @@
-//! What is denied although it is not Python's own, and the words for what an import can do.
+//! Denied names outside Python's own, and the words for what an import can do.
 //!
-//! A name of Python's library and of the packages in [`PACKAGES`] is denied unless it is known to only build values. So these lists need
-//! not be complete: they are for packages of others, and for the ways through a module of anybody to what it imported.
+//! A name of Python's library and of the packages in [`PACKAGES`] is denied unless it is known to only build values. So
+//! these lists need not be complete. They are for other packages, and for paths that lead through any module to what it
+//! imported.
 
 /// Packages in which everything is denied that is not known to only build values.
 pub(super) const PACKAGES: &[&str] =
     &["torch", "torchgen", "functorch", "caffe2", "numpy", "pandas", "tensorflow", "tensorflow_core"];
 
-/// Packages of others, or parts of them, that load files, run code, start processes or use the network.
+/// Other packages, or parts of them, that load files, run code, start processes or use the network.
 pub(super) const OUTSIDE: &str = "
     IPython Cython cython _cffi_backend _pytest aiohttp boto3 botocore celery cffi cloudpickle conda dask dill django
     docker execnet fabric fire flask fsspec gdb gevent git httplib2 httpx huggingface_hub hydra importlib_metadata
@@ -35,7 +36,7 @@ pub(super) const REACHING: &str =
     "system popen exec execfile eval compile open spawn Popen check_output check_call run_module import_module
     _load_from_bytes";
 
-/// Methods that use files or run code, which a class of anybody may have from a class that is known.
+/// Methods that use files or run code, and that any class may inherit from a known one.
 pub(super) const METHODS: &str = "
     dump from_file fromfile hardlink_to load loadFromFile mkdir read_bytes read_text rmdir save symlink_to tofile touch
     unlink write_bytes write_text _evaluate _new_shared_filename_cpu _new_with_file _set_from_file _unpickle_model _write_file";

@@ -59,7 +59,7 @@ pub(super) fn is_ordinary(module: &str, name: &str) -> bool {
 
 pub(super) fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) -> bool {
     // Python pickles torch's own functions as attributes of this class, and PopTorch 2.6 and 3.0 list some in their
-    // options. All of them compute on tensors, except one that maps a file.
+    // options. All compute on tensors, except one that maps a file.
     (module, class) == ("torch._C", "_VariableFunctionsClass")
         && is_function_name(attribute)
         && attribute != "from_file"
@@ -68,8 +68,8 @@ pub(super) fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) 
             .any(|(of, in_class, names)| (*of, *in_class) == (module, class) && names.contains(&attribute))
 }
 
-/// `transformers.models.bert.configuration_bert`: such a module has a class of plain values. Not those of `auto`, which
-/// import by name.
+/// `transformers.models.bert.configuration_bert`: such a module has a class of plain values. The modules of `auto` are
+/// not included, because they import by name.
 fn is_configuration(module: &str) -> bool {
     let model = module.strip_prefix("transformers.models.").and_then(|rest| rest.split_once('.'));
     model.is_some_and(|(model, file)| model != "auto" && file.starts_with("configuration_") && !file.contains('.'))

@@ -1,8 +1,8 @@
 //! The values of a pickle as a tree, or rather a graph: a pickle can put a value into several others, and into itself.
 //!
-//! Values are numbered, and refer to each other by number. Nothing here recurses. An opcode makes at most one value of 16
-//! bytes, beside the stand-in on the stack, and puts a value into another one at most once for each time that it was pushed,
-//! for 8 bytes.
+//! Values are numbered, and refer to each other by number. Nothing here recurses. An opcode makes at most one value of
+//! 16 bytes, besides the stand-in on the stack, and puts a value into another one at most once for each time that it
+//! was pushed, for 8 bytes.
 
 mod keep;
 mod unfinished;
@@ -29,7 +29,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Follows the pickles in the data, and keeps their values. Runs nothing of them. Returns `None` if the data is not a
+    /// Follows the pickles in the data, and keeps their values. Does not run them. Returns `None` if the data is not a
     /// pickle.
     pub(crate) fn read(data: &Data<'_>) -> Result<Option<Values>, Error> {
         let mut tree = Tree::default();
@@ -39,7 +39,7 @@ impl Values {
         Ok(Some(Values { pickle, tree, results }))
     }
 
-    /// The result of the first pickle. If it cannot be followed to its end, what there is of it.
+    /// The result of the first pickle. If the pickle cannot be followed to its end, the part before that.
     pub(crate) fn root(&self) -> Option<Ref<'_>> {
         self.at(self.results?).items().next()
     }
@@ -48,13 +48,13 @@ impl Values {
         Ref::new(self, id)
     }
 
-    /// Whether a reader of these values took so many steps that they gave it no more.
+    /// Whether a reader of these values used up its steps and got no more values.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.tree.steps.get() == 0
     }
 }
 
-/// How many steps from value to value can be taken in all. A pickle with values in many places could otherwise make a
+/// Maximum number of steps from value to value in all. A pickle with values in many places could otherwise make a
 /// reader take the square of its length.
 const STEPS_PER_VALUE: usize = 24;
 const STEPS: usize = 10_000;
@@ -66,7 +66,7 @@ pub(super) struct Tree {
     texts: Texts,
     /// Integers of more than 64 bits.
     wide: List<i128>,
-    /// How many more steps can be taken.
+    /// The number of steps left.
     steps: Cell<usize>,
 }
 
@@ -80,7 +80,7 @@ enum Node {
     Bool(bool),
     Int(i64),
     Wide(u32),
-    /// An integer of so many bytes that it is not kept.
+    /// An integer of this many bytes, which is too long to be kept.
     HugeInt(u64),
     Float(f64),
     /// Something that the pickle does not contain, or that cannot be known from it.
@@ -118,7 +118,7 @@ pub(crate) struct Extent {
     len: u32,
 }
 
-/// Values in a value, by the last of them.
+/// The values in a value, identified by the last of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chain(u32);
 
@@ -131,9 +131,9 @@ struct Item {
     next: u32,
 }
 
-/// What stands before an item in the chain of an object.
+/// Marks that an item follows, in the chain of an object.
 const ITEM: Id = Id(u32::MAX);
-/// What stands before a state in the chain of an object.
+/// Marks that a state follows, in the chain of an object.
 const STATE: Id = Id(u32::MAX - 1);
 
 const _: () = assert!(size_of::<Node>() == 16 && size_of::<Item>() == 8, "there may be very many");

@@ -102,7 +102,7 @@ impl<'t> Ref<'t> {
             Node::Text(place) => View::Text(String::from_utf8_lossy(self.tree().texts.get(place))),
             Node::LongText(_, extent) => View::LongText(extent),
             Node::Bytes(extent) => View::Bytes(extent),
-            // It holds no other holder.
+            // A holder never holds another holder.
             Node::Pickled { holder, .. } => self.to(holder).view(),
             Node::Container(Kind::List | Kind::Pickles, _) => View::List,
             Node::Container(Kind::Tuple, _) => View::Tuple,
@@ -178,8 +178,8 @@ impl<'t> Ref<'t> {
         if let Node::Object { .. } = self.node() { self.states().filter_map(of).last() } else { of(self) }
     }
 
-    /// Reads a text from the data of which this is a value. `None` if it is not a text, has more than `most` bytes there, or
-    /// cannot be read.
+    /// Reads a text from the data that this value comes from. `None` if it is not a text, has more than `most` bytes
+    /// there, or cannot be read.
     pub(crate) fn read_text(self, data: &Data<'_>, most: u64) -> Result<Option<String>, Error> {
         let (spelling, extent) = match self.node() {
             Node::Text(_) => {
