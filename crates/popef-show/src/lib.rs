@@ -1,4 +1,5 @@
-//! Shows what is in PopEF files, and what checks found, as text, JSON, SARIF, annotations of GitHub and JUnit XML.
+//! Shows what is in PopEF files and around them, what checks found, and what operations did: as text, JSON, CSV, SARIF, annotations of
+//! GitHub, JUnit XML, HTML and SVG.
 //!
 //! The crate writes into an [`Out`], which a program makes of any writer. It opens no files, starts no threads and knows no
 //! command line. So it serves the command-line tools, and whatever shows the same in another place.
@@ -52,6 +53,11 @@
 //!
 //! A [`Group`] is the files of one check and the library's report. [`FindingsFormat`] has the renderers, [`Totals`] and
 //! [`Verdict`] say what it comes to, and [`rules`] explains the rules.
+//!
+//! # Reports
+//!
+//! The feature `reports` adds the modules `tiles`, `profile` and `operations`, and the feature `graphs` adds `graph`. Each report takes
+//! values that were read, and writes them in a format: a [`ReportFormat`], or that of its module.
 
 #![forbid(unsafe_code, reason = "nothing here needs it")]
 #![cfg_attr(

@@ -8,8 +8,8 @@ use super::text::Text;
 use crate::output::named::named;
 
 named! {
-    /// The formats in which findings are shown. A new one is a [`FindingsRenderer`] in a file of its own, and an entry in each
-    /// function here.
+    /// The formats in which findings are shown. A new one is a [`FindingsRenderer`] in a file of its own, one line
+    /// here, and one in `renderer`.
     #[non_exhaustive]
     pub enum FindingsFormat {
         /// For people.

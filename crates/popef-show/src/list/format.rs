@@ -7,8 +7,8 @@ use crate::output::screen::Screen;
 use crate::report::options::Options;
 
 named! {
-    /// The formats in which files are listed. A new one is a [`ListRenderer`] in a file of its own, and an entry in each function
-    /// here.
+    /// The formats in which files are listed. A new one is a [`ListRenderer`] in a file of its own, one line here, and one in
+    /// `renderer`.
     #[non_exhaustive]
     pub enum ListFormat {
         /// For people: the vendor's listing of what is selected, or an overview.

@@ -55,6 +55,7 @@ impl Column {
 
 impl Column {
     /// The same with its heading in capitals.
+    #[cfg(feature = "reports")]
     pub(crate) fn in_capitals(self) -> Self {
         Column { is_capital: true, ..self }
     }

@@ -69,6 +69,7 @@ pub(super) fn table_of<R: TableRow>(html: &mut Html<'_>, caption: &str, keys: &[
 }
 
 /// A name as it is shown.
+#[cfg(feature = "reports")]
 pub(super) fn brief(name: &str) -> String {
     const MOST: usize = 160;
     match name.char_indices().nth(MOST) {

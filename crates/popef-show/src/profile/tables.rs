@@ -167,3 +167,47 @@ impl TableRow for LayerRow<'_> {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::path::Path;
+
+    use poplar_inspect::profile::{
+        ReadOptions, Report, Selection, categories, compute_sets, exchanges, layers, program_tree, steps, tiles,
+        vertex_types,
+    };
+
+    use crate::output::fields::{TableRow, keys};
+
+    fn read(name: &str) -> Report {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/profile").join(name);
+        Report::read(File::open(path).unwrap(), &ReadOptions::default()).unwrap()
+    }
+
+    /// A column of CSV whose key no row has would be empty. One that CSV leaves out would be lost.
+    fn holds<R: TableRow>(rows: impl IntoIterator<Item = R>) {
+        let row = rows.into_iter().next().unwrap();
+        let row = serde_json::to_value(&row).unwrap();
+        let mut of_json: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut of_csv = keys::<R>();
+        of_json.sort_unstable();
+        of_csv.sort_unstable();
+        assert_eq!(of_csv, of_json);
+    }
+
+    #[test]
+    fn csv_has_what_the_json_of_a_row_has() {
+        let report = read("model.graph.json").join(read("model.execution.json")).unwrap();
+        let (graph, execution) = (report.graph.as_ref().unwrap(), report.execution.as_ref());
+        let all = &Selection::default();
+        holds(categories(graph, all));
+        holds(tiles(graph, all, 3));
+        holds(vertex_types(graph, execution, all));
+        holds(compute_sets(graph, execution, all));
+        holds(program_tree(graph, execution, all));
+        holds(exchanges(graph, execution, all));
+        holds(steps(execution.unwrap(), all));
+        holds(layers(execution.unwrap(), 1, all));
+    }
+}

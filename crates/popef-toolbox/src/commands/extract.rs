@@ -1,23 +1,23 @@
 //! `popef extract`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::Blob;
 use popef_open::is_stdin;
 use popef_ops::extract::{
-    Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, Note, OneFile, extract, extract_one,
+    Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, OneFile, extract, extract_one,
 };
-use popef_ops::{Code, Error, FilePath, InFile, Name, OutputPath, Overwrite, Target, TargetFolder};
-use popef_show::{Kind, Out, counted, escape, size};
+use popef_ops::{Code, Error, FilePath, InFile, OutputPath, Overwrite, Target, TargetFolder};
+use popef_show::operations::ExtractedText;
+use popef_show::{Out, escape};
 use serde::Serialize;
 
 use super::Command;
 use crate::common::output::check_folder;
 use crate::common::plain::refuse_elsewhere;
 use crate::common::end::unwritten;
-use crate::common::filter::{Filter, type_name};
+use crate::common::filter::Filter;
 use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
 use crate::common::input::{Inputs, open_all};
 use crate::common::rows::Rows;
@@ -153,14 +153,17 @@ impl Args {
         run: impl FnOnce(Each<'_>) -> Result<Extracted, Error>,
         out: &mut Out,
     ) -> Result<(), Error> {
-        let mut text: Vec<Text> = paths.iter().map(|_| Text::default()).collect();
+        let mut text: Vec<ExtractedText> = paths.iter().map(|_| ExtractedText::default()).collect();
         let mut room = if self.dry_run { MOST_ROWS } else { 0 };
         let extracted = run(&mut |blob| {
             text.get_mut(blob.input).into_iter().for_each(|text| text.add(&blob, &mut room));
             Ok(())
         })?;
         let mut files = extracted.files.iter().zip(paths).zip(&text);
-        files.try_for_each(|((file, path), text)| self.show(file, path, text, out)).map_err(unwritten)
+        let write = |((file, path), text): ((_, &PathBuf), &ExtractedText)| {
+            text.write(out, path, self.folder(file).as_deref(), file, self.dry_run)
+        };
+        files.try_for_each(write).map_err(unwritten)
     }
 }
 
@@ -184,34 +187,6 @@ struct BlobLine<'b> {
     file: Option<&'b InFile>,
     #[serde(flatten)]
     blob: &'b ExtractedBlob,
-}
-
-/// What is shown of the blobs of a file.
-#[derive(Default)]
-struct Text {
-    /// The first blobs.
-    blobs: Vec<ExtractedBlob>,
-    more: u64,
-    /// The first blob with each note, and how many others have it.
-    notes: Vec<(Note, Name, u64)>,
-}
-
-impl Text {
-    fn add(&mut self, blob: &ExtractedBlob, room: &mut usize) {
-        for note in &blob.notes {
-            match self.notes.iter_mut().find(|(known, ..)| known == note) {
-                Some((.., others)) => *others = others.saturating_add(1),
-                None => self.notes.push((*note, blob.name.clone(), 0)),
-            }
-        }
-        match room.checked_sub(1) {
-            Some(left) => {
-                *room = left;
-                self.blobs.push(blob.clone());
-            }
-            None => self.more = self.more.saturating_add(1),
-        }
-    }
 }
 
 impl Args {
@@ -262,58 +237,4 @@ impl Args {
     fn shown<'f>(&self, file: &'f ExtractedFile, path: &Path) -> FileShown<'f> {
         FileShown { path: path.into(), output: self.folder(file).map(|folder| folder.as_path().into()), file }
     }
-
-    fn show(&self, file: &ExtractedFile, path: &Path, text: &Text, out: &mut Out) -> io::Result<()> {
-        let name = path.as_os_str().as_encoded_bytes();
-        out.text(Kind::Name, &name.into()).put(": ");
-        out.put(&counted(file.extracted, "blob", "blobs"));
-        out.put(" with ").put(&size(file.data_size)).put(" of data ");
-        out.put(if self.dry_run { "would be extracted" } else { "extracted" });
-        if let Some(folder) = self.folder(file) {
-            out.put(" to ").text(Kind::Name, &folder.as_os_str().as_encoded_bytes().into());
-        }
-        if file.left_out > 0 {
-            out.put(&format!(", {} left out", file.left_out));
-        }
-        out.end_line()?;
-        text.blobs.iter().try_for_each(|blob| show_blob(blob, out))?;
-        if self.dry_run && text.more > 0 {
-            out.put(&format!("  ... and {} more", text.more)).end_line()?;
-        }
-        if self.dry_run {
-            file.others.iter().try_for_each(|part| out.put("  ").put(&part.path).put(", ").put(&size(part.size)).end_line())?;
-        }
-        let notes = Note::ALL.iter().filter_map(|note| text.notes.iter().find(|(noted, ..)| noted == note));
-        notes.into_iter().try_for_each(|(note, first, others)| show_note(*note, first, *others, out))
-    }
-}
-
-/// A line for each file of a blob: what it is, where it would go, and how many bytes are written.
-fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
-    let of_surplus = blob.surplus.as_ref().map_or(0, |surplus| surplus.size);
-    begin_line(blob, out);
-    if let Some(path) = &blob.path {
-        out.put(": ").text(Kind::Plain, &path.as_str().into());
-    }
-    if let Some(key) = &blob.key {
-        out.put(" ").text(Kind::Plain, &key.as_str().into());
-    }
-    out.put(", ").put(&size(blob.extracted_size.saturating_sub(of_surplus))).end_line()?;
-    let Some(surplus) = &blob.surplus else { return Ok(()) };
-    begin_line(blob, out);
-    out.put(": ").text(Kind::Plain, &surplus.path.as_str().into()).put(", ").put(&size(surplus.size)).end_line()
-}
-
-fn begin_line(blob: &ExtractedBlob, out: &mut Out) {
-    out.put("  ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ").text(Kind::Name, blob.name.text());
-}
-
-/// A line for all blobs that have something special.
-fn show_note(note: Note, first: &Name, others: u64, out: &mut Out) -> io::Result<()> {
-    out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.text());
-    match others {
-        0 => {}
-        more => _ = out.put(&format!(" and {}", counted(more, "other", "others"))),
-    }
-    out.put(": ").put(note.words()).end_line()
 }

@@ -1,21 +1,19 @@
 //! `popef pack`.
 
-use std::borrow::Cow;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
 use popef::write::Packing;
-use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, State, pack};
+use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, pack};
 use popef_ops::{Error, OutputPath};
-use popef_show::{Kind, Network, Out, counted, size};
+use popef_show::Network;
+use popef_show::operations::PackedText;
 
 use serde::Serialize;
 
 use super::Command;
 use crate::common::end::unwritten;
-use crate::common::filter::type_name;
 use crate::common::findings::say_findings;
 use crate::common::format::{Format, FormatArgs, NETWORK, json_line};
 use crate::common::output::OutputArgs;
@@ -130,14 +128,12 @@ impl Command for Args {
                 packed
             }
             Format::Text => {
-                let mut listed = Listed::default();
+                let mut text = PackedText::new(self.folder.is_some());
                 let packed = run(&mut |blob| {
-                    if self.lists(&blob) {
-                        listed.add(blob);
-                    }
+                    text.add(blob);
                     Ok(())
                 })?;
-                self.show_text(&packed, &listed, &mut out).map_err(unwritten)?;
+                text.write(&mut out, &packed, self.output.dry_run).map_err(unwritten)?;
                 packed
             }
         };
@@ -152,26 +148,6 @@ impl Command for Args {
 
 /// What is told of each blob.
 type Each<'e> = &'e mut dyn FnMut(PackedBlob) -> Result<(), Error>;
-
-/// At most so many blobs are listed in text.
-const MOST_ROWS: usize = 1000;
-
-/// The blobs that are listed in text.
-#[derive(Default)]
-struct Listed {
-    first: Vec<PackedBlob>,
-    more: u64,
-}
-
-impl Listed {
-    fn add(&mut self, blob: PackedBlob) {
-        if self.first.len() < MOST_ROWS {
-            self.first.push(blob);
-        } else {
-            self.more = self.more.saturating_add(1);
-        }
-    }
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -209,33 +185,6 @@ impl Args {
     fn shown<'p>(&self, packed: &'p Packed) -> Shown<'p> {
         Shown { output: self.output.path().map(OutputPath::from), packed }
     }
-
-    /// Whether a blob has a line in text. Of what was not extracted, nothing differs.
-    fn lists(&self, blob: &PackedBlob) -> bool {
-        let differs = self.folder.is_some() && blob.state != State::Same;
-        differs || blob.state == State::WouldGrow || blob.taken_as.is_some()
-    }
-
-    fn show_text(&self, packed: &Packed, listed: &Listed, out: &mut Out) -> io::Result<()> {
-        let verb = if self.output.dry_run { "would be packed" } else { "packed" };
-        let blobs = counted(packed.blobs, "blob", "blobs");
-        out.put(&blobs).put(&format!(" {verb}, {}", size(packed.size)));
-        let count = packed.blobs.saturating_sub(packed.same).saturating_sub(packed.would_grow);
-        match count {
-            0 if self.folder.is_some() => _ = out.put("; its files have the times of the extraction"),
-            1 if self.folder.is_some() => _ = out.put("; 1 differs from what was extracted:"),
-            count if self.folder.is_some() => _ = out.put(&format!("; {count} differ from what was extracted:")),
-            _ => {}
-        }
-        out.end_line()?;
-        listed.first.iter().try_for_each(|blob| show_blob(blob, out))?;
-        show_more(listed.more, out)?;
-        for problem in &packed.problems {
-            out.put("  ").put_as(Kind::Warning, "warning").put(": ").put(problem).end_line()?;
-        }
-        let shown = u64::try_from(packed.problems.len()).unwrap_or(u64::MAX);
-        show_more(packed.problem_count.saturating_sub(shown), out)
-    }
 }
 
 /// At most so many warnings, and so many files and arrays that are left out, are told on stderr.
@@ -263,30 +212,5 @@ fn say_left_out(packed: &Packed, tool: &Tool) {
     let more = packed.left_out_count.saturating_sub(u64::try_from(MOST_TOLD).unwrap_or(u64::MAX));
     if more > 0 {
         tool.say(&format!("warning: {more} more were left out"));
-    }
-}
-
-fn show_blob(blob: &PackedBlob, out: &mut Out) -> io::Result<()> {
-    out.put("  ").put(&state_words(blob));
-    if let Some(data_type) = blob.taken_as {
-        out.put(&format!(", its bytes taken as {data_type} like its anchor"));
-    }
-    out.put(": ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ");
-    out.text(Kind::Name, blob.name.text()).end_line()
-}
-
-fn show_more(more: u64, out: &mut Out) -> io::Result<()> {
-    if more == 0 { Ok(()) } else { out.put(&format!("  ... and {more} more")).end_line() }
-}
-
-fn state_words(blob: &PackedBlob) -> Cow<'static, str> {
-    match (blob.state, blob.was, blob.now) {
-        (State::Same, ..) => "same".into(),
-        (State::Changed, ..) => "changed".into(),
-        (State::Compressed, None, Some(now)) => format!("compressed with {now}").into(),
-        (State::Compressed, Some(was), Some(now)) if was == now => format!("compressed anew with {now}").into(),
-        (State::Compressed, Some(was), Some(now)) => format!("compressed anew with {now}, and no longer with {was}").into(),
-        (State::WouldGrow, ..) => "left as it is, because it would not become smaller".into(),
-        _ => "new".into(),
     }
 }

@@ -1,14 +1,12 @@
 //! `popef recover`: what is whole of a damaged file.
 
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::File;
-use popef::error::Location;
 use popef_ops::{Error, FilePath, Target};
-use popef_ops::recover::{Damage, Lost, RecoverOptions, Recovered, recover};
-use popef_show::{Kind, Out, counted, escape_rest, size};
+use popef_ops::recover::{RecoverOptions, Recovered, recover};
+use popef_show::operations::write_recovered;
 use serde::Serialize;
 
 use super::Command;
@@ -50,7 +48,9 @@ impl Command for Args {
         let report = self.recover(tool, &file).map_err(|error| error.in_file(&self.file))?;
         let report = Document { path: self.file.as_os_str().as_encoded_bytes().into(), report };
         let mut out = tool.report(self.output.is_stdout());
-        self.format.report(&mut out, &report, |out, report| self.show(&report.report, out)).map_err(unwritten)?;
+        let dry_run = self.output.dry_run;
+        let text = |out: &mut _, of: &Document| write_recovered(out, &self.file, &of.report, dry_run);
+        self.format.report(&mut out, &report, text).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -78,49 +78,4 @@ impl Args {
     fn check_filter(&self, file: &File) -> Result<(), Error> {
         if file.damage().is_some() { Ok(()) } else { self.filter.check([file], &[&self.file]) }
     }
-
-    fn show(&self, report: &Recovered, out: &mut Out) -> io::Result<()> {
-        let Recovered { kept_blobs, kept_bytes, left_out_blobs, lost, .. } = report;
-        let would_be = if self.output.dry_run { "would be " } else { "" };
-        let left_out = match left_out_blobs {
-            0 => String::new(),
-            more => format!("; {} not chosen", counted(*more, "blob", "blobs")),
-        };
-        let kept = format!("{}, {}{left_out}", counted(*kept_blobs, "blob", "blobs"), size(*kept_bytes));
-        if report.damage.is_none() {
-            let says = match (kept_blobs, left_out_blobs) {
-                (0, 0) => "the file has no blobs".to_owned(),
-                (_, 0) => format!("the file is whole: {kept}"),
-                _ => format!("the file is whole; {would_be}kept: {kept}"),
-            };
-            return self.name(out).put(&says).end_line();
-        }
-        lost.first.iter().try_for_each(|lost| self.show_damage(&lost.damage, out))?;
-        out.put(&format!("{would_be}kept: {kept}")).end_line()?;
-        lost.first.iter().try_for_each(|lost| out.put(&format!("{would_be}lost: {}", words(lost))).end_line())?;
-        match lost.more() {
-            0 => Ok(()),
-            more => out.put(&format!("... and {more} more; {would_be}lost in all: {}", size(lost.bytes))).end_line(),
-        }
-    }
-
-    fn name<'o>(&self, out: &'o mut Out) -> &'o mut Out {
-        out.text(Kind::Name, &self.file.to_string_lossy().into_owned().into()).put(": ")
-    }
-
-    fn show_damage(&self, damage: &Damage, out: &mut Out) -> io::Result<()> {
-        let Damage { blob, offset, code, message, .. } = damage;
-        let place = Location { blob: *blob, offset: *offset };
-        let out = self.name(out).put_as(Kind::Error, "damaged");
-        out.put(&format!(" at {place}{} [{code}]", escape_rest(message))).end_line()
-    }
-}
-
-fn words(lost: &Lost) -> String {
-    let Lost { start, bytes, is_rest, damage, .. } = lost;
-    let what = match damage.blob {
-        Some(blob) if !is_rest => format!("which are blob {blob}"),
-        _ => "which were not searched for blobs".to_owned(),
-    };
-    format!("{} from byte {start} on, {what}", size(*bytes))
 }

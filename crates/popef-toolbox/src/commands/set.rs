@@ -8,18 +8,19 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 use popef::File;
-use popef::types::{BlobType, Text};
+use popef::types::Text;
 use popef_open::is_stdin;
-use popef_ops::set::{BlobChange, Change, Changes, FieldChange, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
+use popef_ops::set::{BlobChange, Change, Changes, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
 use popef_ops::{Code, Error, FilePath, InFile, OutputPath};
-use popef_show::{Kind, Out, counted, escape, size};
+use popef_show::operations::write_changes;
+use popef_show::{Out, counted, escape, size};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Command;
 use crate::common::end::unwritten;
 use crate::common::findings::say_findings;
-use crate::common::filter::{Filter, type_name};
+use crate::common::filter::Filter;
 use crate::common::format::{Format, FormatArgs, json_document, json_line};
 use crate::common::input::open_whole;
 use crate::common::output::ChangeArgs;
@@ -252,9 +253,6 @@ fn patch(path: &Path) -> Result<Value, Error> {
     serde_json::from_slice(&text).map_err(|error| wrong(error).in_file(path))
 }
 
-/// As many blobs are shown to people.
-const MOST_BLOBS: usize = 1000;
-
 /// What changed, or would.
 struct Report<'r> {
     file: &'r Path,
@@ -331,15 +329,7 @@ impl Report<'_> {
     }
 
     fn text(&self, out: &mut Out) -> io::Result<()> {
-        for blob in self.plan.changes().take(MOST_BLOBS) {
-            let of = if blob.blob_type == BlobType::Metadata { " of" } else { "" };
-            out.put("blob ").number(blob.index).put(", ").put(type_name(blob.blob_type)).put(of).put(" ");
-            out.text(Kind::Name, blob.name.text()).end_line()?;
-            blob.changes.iter().try_for_each(|change| field(change, out))?;
-        }
-        if let Some(more @ 1..) = self.plan.len().checked_sub(MOST_BLOBS) {
-            out.put(&format!("... and {}", counted(more, "more blob", "more blobs"))).end_line()?;
-        }
+        write_changes(out, self.plan)?;
         out.put(&escape(&self.summary())).end_line()
     }
 
@@ -360,24 +350,4 @@ impl Report<'_> {
             (Some(_), false) => format!("{output} was written: {changes}, {size}"),
         }
     }
-}
-
-fn field(change: &FieldChange, out: &mut Out) -> io::Result<()> {
-    out.put("  ").put(&escape(&change.field)).put(": ");
-    let FieldChange { old, new, .. } = change;
-    match (old, new, new.get("from").and_then(Value::as_str)) {
-        (_, _, Some(from)) => {
-            let bytes = new.get("dataSize").and_then(Value::as_u64).unwrap_or_default();
-            out.put_as(Kind::Number, &size(bytes)).put(" from ").put_as(Kind::Name, &escape(from))
-        }
-        (Value::Null, new, _) => out.put("added ").put_as(Kind::Number, &shown(new)),
-        (old, Value::Null, _) => out.put("removed ").put_as(Kind::Number, &shown(old)),
-        (old, new, _) => out.put_as(Kind::Number, &shown(old)).put(" -> ").put_as(Kind::Number, &shown(new)),
-    };
-    out.end_line()
-}
-
-/// A value as JSON, escaped.
-fn shown(value: &Value) -> String {
-    escape(&value.to_string()).into_owned()
 }

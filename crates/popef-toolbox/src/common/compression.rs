@@ -8,10 +8,11 @@ use std::process::ExitCode;
 use popef::File;
 use popef::write::Packing;
 use popef_ops::{
-    CompressOptions, CompressionOutcome, DecompressOptions, Error, ErrorReport, FilePath, InFile, OutputPath,
-    Recompressed, RecompressedExecutable, compress, decompress,
+    CompressOptions, DecompressOptions, Error, ErrorReport, FilePath, InFile, OutputPath, Recompressed,
+    RecompressedExecutable, compress, decompress,
 };
-use popef_show::{Column, Kind, Out, Table, size};
+use popef_show::Out;
+use popef_show::operations::RecompressedText;
 use serde::Serialize;
 
 use super::end::{FAILED, stopped, unwritten};
@@ -110,6 +111,11 @@ impl Work<'_> {
         }
     }
 
+    fn text(&self) -> RecompressedText {
+        let (is_chosen, dry_run) = (!self.filter.is_everything(), self.output.dry_run);
+        RecompressedText { packing: self.packing(), is_chosen, dry_run }
+    }
+
     /// Fails if no executable of any file is chosen, before anything is written. What cannot be opened, and standard input,
     /// which can be read only once, could have one.
     fn check_filter(&self, tool: &Tool, paths: &[PathBuf]) -> Result<(), Error> {
@@ -172,7 +178,9 @@ impl<'s> Show<'s> {
         match self.work.format {
             Format::Text => {
                 let shown = mem::take(&mut self.shown);
-                self.text(&report, &shown)?;
+                if let Some(done) = &report.done {
+                    self.work.text().write(&mut self.out, &report.path, report.output.as_ref(), done, &shown)?;
+                }
             }
             Format::Ndjson => json_line(&mut self.out, "file", &report)?,
             Format::Json => self.files.push(report),
@@ -188,71 +196,10 @@ impl<'s> Show<'s> {
         }
         self.out.send().map_err(unwritten)
     }
-
-    /// Shows what became of a file: a line, and a table of its executables.
-    fn text(&mut self, report: &FileReport, executables: &[RecompressedExecutable]) -> io::Result<()> {
-        let FileReport { path, output, done: Some(done), .. } = report else { return Ok(()) };
-        self.out.text(Kind::Name, path.text());
-        if let Some(output) = output.as_ref().filter(|output| output.text() != path.text()) {
-            self.out.put(" -> ").text(Kind::Name, output.text());
-        }
-        self.out.put(&format!(": {}", self.summary(done))).end_line()?;
-        if executables.is_empty() {
-            return Ok(());
-        }
-        let mut table = Table::new([
-            Column::left("EXECUTABLE", Kind::Name),
-            Column::right("BEFORE"),
-            Column::right("AFTER"),
-            Column::right("RATIO"),
-            Column::left(if self.work.output.dry_run { "THEN" } else { "NOW" }, Kind::Plain),
-        ]);
-        for one in executables {
-            let (name, [before, after]) = (one.name.to_string(), [one.size_before, one.size_after]);
-            table.row([&name, &size(before), &size(after), &percent(after, before), &self.work.now(one)]);
-        }
-        table.write(&mut self.out)?;
-        match done.chosen.saturating_sub(executables.len() as u64) {
-            0 => Ok(()),
-            more => self.out.put(&format!("... and {more} more")).end_line(),
-        }
-    }
-
-    fn summary(&self, done: &Recompressed) -> String {
-        let nothing = if self.work.output.dry_run { "nothing would change" } else { "nothing changed" };
-        if done.chosen == 0 {
-            let chosen = if self.work.filter.is_everything() { "" } else { " chosen" };
-            return format!("no executables{chosen}; {nothing}");
-        }
-        if done.changed == 0 {
-            return nothing.to_owned();
-        }
-        let [before, after] = [done.size_before, done.size_after].map(size);
-        let becomes = if self.work.output.dry_run { "would become" } else { "->" };
-        format!("{before} {becomes} {after}, {}", percent(done.size_after, done.size_before))
-    }
 }
 
 /// So many executables of a file are shown in text.
 const MOST_SHOWN: usize = 1000;
-
-impl Work<'_> {
-    /// The format of an executable now, and why it did not change.
-    fn now(&self, one: &RecompressedExecutable) -> String {
-        let format = match one.now {
-            Some(compression) => compression.as_str(),
-            None if one.outcome == CompressionOutcome::AlreadyCompressed => "an unknown format",
-            None => "not compressed",
-        };
-        match one.outcome {
-            CompressionOutcome::Compressed => self.packing().map_or_else(String::new, |packing| packing.to_string()),
-            CompressionOutcome::WouldGrow => format!("{format}: would not become smaller"),
-            CompressionOutcome::AlreadyCompressed => format!("{format} already"),
-            CompressionOutcome::NotCompressed => "not compressed before either".to_owned(),
-            _ => format.to_owned(),
-        }
-    }
-}
 
 impl FileReport {
     fn of(path: &Path, place: &Goes, done: Result<Recompressed, Error>) -> Self {
@@ -260,14 +207,5 @@ impl FileReport {
         let output = place.path().filter(|_| written).map(OutputPath::from);
         let error = done.as_ref().err().map(described);
         FileReport { path: path.into(), output, done: done.ok(), error }
-    }
-}
-
-/// A size as a part of another one in percent, rounded down to a tenth, or as a multiple.
-fn percent(part: u64, whole: u64) -> String {
-    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
-    match tenths {
-        ..10_000 => format!("{}.{} %", tenths / 10, tenths % 10),
-        _ => format!("{} x", tenths / 1000),
     }
 }

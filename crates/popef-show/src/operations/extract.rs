@@ -1,0 +1,102 @@
+//! What was extracted.
+
+use std::io;
+use std::path::Path;
+
+use popef_ops::Name;
+use popef_ops::extract::{ExtractedBlob, ExtractedFile, Note};
+
+use crate::{Kind, Out, counted, size, type_name};
+
+/// What is shown of the blobs of a file.
+#[derive(Debug, Default)]
+pub struct ExtractedText {
+    /// The first blobs.
+    blobs: Vec<ExtractedBlob>,
+    more: u64,
+    /// The first blob with each note, and how many others have it.
+    notes: Vec<(Note, Name, u64)>,
+}
+
+impl ExtractedText {
+    /// Takes a blob. `room` is how many more are listed, of all files.
+    pub fn add(&mut self, blob: &ExtractedBlob, room: &mut usize) {
+        for note in &blob.notes {
+            match self.notes.iter_mut().find(|(known, ..)| known == note) {
+                Some((.., others)) => *others = others.saturating_add(1),
+                None => self.notes.push((*note, blob.name.clone(), 0)),
+            }
+        }
+        match room.checked_sub(1) {
+            Some(left) => {
+                *room = left;
+                self.blobs.push(blob.clone());
+            }
+            None => self.more = self.more.saturating_add(1),
+        }
+    }
+
+    /// Writes the text of a file, which went to `folder`. Nothing was written in a dry run.
+    pub fn write(
+        &self,
+        out: &mut Out,
+        path: &Path,
+        folder: Option<&Path>,
+        file: &ExtractedFile,
+        dry_run: bool,
+    ) -> io::Result<()> {
+        let name = path.as_os_str().as_encoded_bytes();
+        out.text(Kind::Name, &name.into()).put(": ");
+        out.put(&counted(file.extracted, "blob", "blobs"));
+        out.put(" with ").put(&size(file.data_size)).put(" of data ");
+        out.put(if dry_run { "would be extracted" } else { "extracted" });
+        if let Some(folder) = folder {
+            out.put(" to ").text(Kind::Name, &folder.as_os_str().as_encoded_bytes().into());
+        }
+        if file.left_out > 0 {
+            out.put(&format!(", {} left out", file.left_out));
+        }
+        out.end_line()?;
+        self.blobs.iter().try_for_each(|blob| show_blob(blob, out))?;
+        if dry_run && self.more > 0 {
+            out.put(&format!("  ... and {} more", self.more)).end_line()?;
+        }
+        if dry_run {
+            file.others
+                .iter()
+                .try_for_each(|part| out.put("  ").put(&part.path).put(", ").put(&size(part.size)).end_line())?;
+        }
+        let notes = Note::ALL.iter().filter_map(|note| self.notes.iter().find(|(noted, ..)| noted == note));
+        notes.into_iter().try_for_each(|(note, first, others)| show_note(*note, first, *others, out))
+    }
+}
+
+/// A line for each file of a blob: what it is, where it would go, and how many bytes are written.
+fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
+    let of_surplus = blob.surplus.as_ref().map_or(0, |surplus| surplus.size);
+    begin_line(blob, out);
+    if let Some(path) = &blob.path {
+        out.put(": ").text(Kind::Plain, &path.as_str().into());
+    }
+    if let Some(key) = &blob.key {
+        out.put(" ").text(Kind::Plain, &key.as_str().into());
+    }
+    out.put(", ").put(&size(blob.extracted_size.saturating_sub(of_surplus))).end_line()?;
+    let Some(surplus) = &blob.surplus else { return Ok(()) };
+    begin_line(blob, out);
+    out.put(": ").text(Kind::Plain, &surplus.path.as_str().into()).put(", ").put(&size(surplus.size)).end_line()
+}
+
+fn begin_line(blob: &ExtractedBlob, out: &mut Out) {
+    out.put("  ").put_as(Kind::Type, type_name(blob.blob_type)).put(" ").text(Kind::Name, blob.name.text());
+}
+
+/// A line for all blobs that have something special.
+fn show_note(note: Note, first: &Name, others: u64, out: &mut Out) -> io::Result<()> {
+    out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.text());
+    match others {
+        0 => {}
+        more => _ = out.put(&format!(" and {}", counted(more, "other", "others"))),
+    }
+    out.put(": ").put(note.words()).end_line()
+}
