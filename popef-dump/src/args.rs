@@ -2,20 +2,20 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use clap::builder::TypedValueParser;
 use clap::parser::ValueSource;
 use clap::{
     ArgAction, ArgMatches, Args as ClapArgs, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum,
 };
+use popef_cli::groups::{Checks, Narrow, Parts, Sources};
+use popef_cli::screen::help_width;
+use popef_cli::values::{named, path, rule_id, showable, when};
+use popef_cli::version::built_with;
 use popef_show::rules::of_library;
 use popef_show::{FindingsFormat, ListFormat, When};
 
-use crate::groups::{Checks, Narrow, Parts, Sources};
-use crate::screen::help_width;
 use crate::sections;
-use crate::values::{named, path, rule_id, showable, when};
 
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
@@ -76,7 +76,7 @@ pub(crate) struct Args {
 
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    pub(crate) remote: crate::remote::RemoteArgs,
+    pub(crate) remote: popef_cli::remote::RemoteArgs,
 
     #[command(flatten)]
     pub(crate) other: Other,
@@ -218,27 +218,4 @@ impl Format {
 
 fn format() -> impl TypedValueParser<Value = Format> {
     named(Format::all(), |format| format.name)
-}
-
-/// The version, and what this build can do. `network` is whether the program reads from other machines.
-pub fn built_with(network: bool) -> &'static str {
-    static TEXTS: [OnceLock<String>; 2] = [const { OnceLock::new() }; 2];
-    let [without, with] = &TEXTS;
-    (if network { with } else { without }).get_or_init(|| version_text(network))
-}
-
-fn version_text(network: bool) -> String {
-    let named = |wanted: bool| {
-        let names = popef::FEATURES
-            .iter()
-            .chain(&popef_payload::FEATURES)
-            .filter(|(_, is_on)| *is_on == wanted)
-            .map(|(name, _)| *name);
-        names.collect::<Vec<_>>().join(", ")
-    };
-    let version = env!("CARGO_PKG_VERSION");
-    let network = if network { "yes" } else { "no" };
-    let without = Some(named(false)).filter(|names| !names.is_empty());
-    let without = without.map(|names| format!("\nwithout: {names}")).unwrap_or_default();
-    format!("{version}\nnetwork: {network}\nfeatures: {}{without}", named(true))
 }

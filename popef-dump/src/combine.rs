@@ -1,12 +1,11 @@
 //! What the options of `popef-dump` ask for, and which of them can be combined. An option that would have no effect is an error,
 //! so that nobody relies on it.
 
-use crate::args::{ALL_RULES, Args, Generate, Given};
-use crate::check::Checking;
-use crate::explain::Explanation;
-use crate::list::Listing;
+use popef_cli::commands::{Checking, Explanation, Listing};
 use popef_show::FindingsFormat;
 use popef_show::rules::of_library;
+
+use crate::args::{ALL_RULES, Args, Generate, Given};
 
 /// What a run does.
 #[derive(Debug)]

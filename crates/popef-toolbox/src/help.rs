@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Command;
 use clap::builder::StyledStr;
-use popef_dump_tool::sections::{CHECK_STATUS, Section, lines};
+use popef_cli::sections::{CHECK_STATUS, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 
 /// Statuses and what they mean.
 type Statuses = &'static [(&'static str, &'static str)];
@@ -101,14 +101,7 @@ pub(crate) const COMMON: [Section; 3] = [
             ("", "A reader that closes the pipe early, such as head, is not an error."),
         ],
     ),
-    (
-        "Environment",
-        &[
-            ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM", "whether --color auto uses colours"),
-            ("POPEF_LOG_LEVEL", "TRACE, DEBUG, INFO, WARN, ERR or OFF"),
-            ("POPEF_LOG_DEST", "stdout, stderr or a file"),
-        ],
-    ),
+    ("Environment", &[(COLOR_VARIABLES, "whether --color auto uses colours"), LOG_LEVEL, LOG_DEST]),
 ];
 
 /// The first line of the help, which shares it with the exit status. The manual page has sections.

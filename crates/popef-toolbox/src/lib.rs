@@ -26,10 +26,11 @@ use std::process::ExitCode;
 #[cfg(feature = "remote")]
 use clap::Arg;
 use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
+use popef_cli::program::Program;
 #[cfg(feature = "remote")]
-use popef_dump_tool::remote::OTHER_MACHINES;
-use popef_dump_tool::screen::help_width;
-use popef_dump_tool::{Program, built_with};
+use popef_cli::remote::OTHER_MACHINES;
+use popef_cli::screen::help_width;
+use popef_cli::version::built_with;
 use popef_show::When;
 
 use commands::Commands;
@@ -66,7 +67,7 @@ struct Args {
 
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: popef_dump_tool::remote::RemoteArgs,
+    remote: popef_cli::remote::RemoteArgs,
 
     /// Print help; -h prints a summary
     #[arg(short, long, global = true, action = ArgAction::Help, display_order = LAST, help_heading = "Other")]
@@ -87,7 +88,7 @@ pub fn main() -> ExitCode {
 /// Runs the tool with other arguments, the first of which is its name.
 pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
     let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
-    if let Some(status) = popef_dump_tool::answer(&line, &mut std::io::stdout()) {
+    if let Some(status) = popef_cli::complete::answer(&line, &mut std::io::stdout()) {
         return status;
     }
     match parsed(line) {
@@ -143,7 +144,7 @@ fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, 
     let line = common::color::with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
         // The error quotes words of the line.
-        let line = popef_dump_tool::values::showable(&line).unwrap_or(line);
+        let line = popef_cli::values::showable(&line).unwrap_or(line);
         let error = command.try_get_matches_from_mut(&line).err().unwrap_or(error);
         with_tip(error, &command, &line)
     })?;

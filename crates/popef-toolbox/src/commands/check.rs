@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef_dump_tool::groups::{Checks, Sources};
-use popef_dump_tool::values::{FormatTo, format_to};
-use popef_dump_tool::{Checking, Shown};
+use popef_cli::groups::{Checks, Sources};
+use popef_cli::values::{FormatTo, format_to};
+use popef_cli::commands::{Checking, Shown};
 use popef_open::is_stdin;
 use popef_ops::{Code, Error};
 use popef_show::{FindingsFormat, Out};

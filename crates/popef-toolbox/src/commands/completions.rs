@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use popef_dump_tool::generate::{Shell, completions_of_commands};
+use popef_cli::generate::{Shell, completions_of_commands};
 use popef_ops::Error;
 
 use super::Command;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use popef_dump_tool::Explanation;
+use popef_cli::commands::Explanation;
 use popef::error::ErrorCode;
 use popef::types::redact_word;
 use popef_ops::{Code, Error};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use popef_dump_tool::groups::Parts;
+use popef_cli::groups::Parts;
 use popef_ops::Error;
 
 use super::Command;

@@ -7,8 +7,8 @@ use std::{fs, io};
 
 use clap::ColorChoice;
 use clap::builder::PossibleValuesParser;
-use popef_dump_tool::generate::{MANUAL_WIDTH, manual};
-use popef_dump_tool::sections;
+use popef_cli::generate::{MANUAL_WIDTH, manual};
+use popef_cli::sections;
 use popef_ops::Error;
 
 use super::{Command, Commands};

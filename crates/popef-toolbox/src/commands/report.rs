@@ -9,7 +9,8 @@ use popef::error::ErrorCode;
 use popef::File;
 use popef_check::{CheckOptions, check_with_progress};
 use popef::types::Text;
-use popef_dump_tool::{Complaint, screen};
+use popef_cli::program::Complaint;
+use popef_cli::screen;
 use popef_open::{Opened, in_order};
 use popef_ops::{Code, Error};
 use popef_show::{

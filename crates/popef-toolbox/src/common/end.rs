@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
-use popef_dump_tool::Refusal;
+use popef_cli::program::Refusal;
 use popef_ops::{Code, Error};
 
 pub(crate) use super::signals::stopped;

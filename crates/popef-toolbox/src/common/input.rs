@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use popef::File;
-use popef_dump_tool::unlisted;
+use popef_cli::commands::unlisted;
 use popef_open::{Opened, StreamData, expanded, is_stdin, listed, open, open_handle};
 use popef_ops::{Code, Error};
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use popef::types::BlobType;
-use popef_dump_tool::Listing;
-use popef_dump_tool::groups::{Narrow, Parts, Sources};
+use popef_cli::commands::Listing;
+use popef_cli::groups::{Narrow, Parts, Sources};
 use popef_ops::{Code, Error};
 use popef_show::ListFormat;
 

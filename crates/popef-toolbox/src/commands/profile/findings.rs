@@ -4,8 +4,8 @@ use std::io;
 use std::process::ExitCode;
 
 use popef_check::Report;
-use popef_dump_tool::read_policy;
-use popef_dump_tool::screen::screen;
+use popef_cli::commands::read_policy;
+use popef_cli::screen::screen;
 use popef_ops::Error;
 use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
 use poplar_inspect::profile::{Policy, facts, propose, rules};

@@ -58,7 +58,7 @@ pub fn unlisted(path: PathBuf, source: io::Error) -> Refusal {
 }
 
 /// What was meant by a missing file whose name is a number: --values takes its value only after `=`.
-pub(crate) fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<String> {
+pub fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<String> {
     values?;
     files.iter().find_map(|path| {
         let is_number = path.to_str()?.parse::<u64>().is_ok();
@@ -67,7 +67,7 @@ pub(crate) fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<Str
 }
 
 /// What was meant by a missing file that looks like the value of an option.
-pub(crate) fn meant(path: &Path, option: &str) -> Option<String> {
+pub fn meant(path: &Path, option: &str) -> Option<String> {
     let word = path.to_str()?;
     (!path.exists() && !is_elsewhere(path)).then(|| format!("there is no file {word}; did you mean {option}{word}?"))
 }

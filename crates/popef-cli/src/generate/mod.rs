@@ -7,10 +7,8 @@ mod zsh;
 
 use std::io::{self, Write};
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 
-use crate::args::{Args, Generate};
-use crate::sections::{self, SECTIONS};
 use options::Program;
 
 /// A shell for which there are completions.
@@ -51,7 +49,7 @@ pub fn completions_of_commands(shell: Shell, command: &Command, names: &[&str]) 
 }
 
 /// The script with which a shell completes the arguments of a program without commands.
-fn completions(shell: Shell, command: &Command, names: &[&str]) -> String {
+pub fn completions(shell: Shell, command: &Command, names: &[&str]) -> String {
     let program = Program::of(command);
     match shell {
         Shell::Bash => bash::script(&program, names),
@@ -94,19 +92,4 @@ fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
     let lines = lines.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\(aq");
     let lines: String = lines.lines().map(|line| format!("\\&{line}\n")).collect();
     writeln!(out, ".SH \"{}\"\n.nf\n{}.fi", heading.to_uppercase(), lines)
-}
-
-/// Writes what `popef-dump --generate` prints.
-pub(crate) fn write(what: Generate, out: &mut impl Write) -> io::Result<()> {
-    let script = |shell| completions(shell, &Args::command(), &["popef-dump", "popef_dump"]);
-    match what {
-        Generate::CompletionsBash => out.write_all(script(Shell::Bash).as_bytes()),
-        Generate::CompletionsFish => out.write_all(script(Shell::Fish).as_bytes()),
-        Generate::CompletionsZsh => out.write_all(script(Shell::Zsh).as_bytes()),
-        Generate::Man => {
-            let text =
-                |(heading, rows): &sections::Section| ((*heading).to_owned(), sections::lines(rows, MANUAL_WIDTH));
-            manual(out, Args::command(), SECTIONS.iter().map(text))
-        }
-    }
 }

@@ -13,7 +13,7 @@ use popef_show::{
     type_word,
 };
 
-use crate::files::{EmptyList, files, values_meant};
+use super::files::{EmptyList, files, values_meant};
 use crate::groups::{Narrow, Parts, Sources};
 use crate::log::{Log, Verbosity};
 use crate::program::{Complaint, Program, Refusal, UNREAD};

@@ -17,11 +17,11 @@ use popef_show::{
 };
 use poplar_inspect::executable::inspect_archive;
 
-use crate::files::{EmptyList, files};
+use super::files::{EmptyList, files};
+use super::mend::mends;
+use super::policy;
 use crate::groups::{Checks, Sources};
 use crate::log::{Log, Verbosity};
-use crate::mend::mends;
-use crate::policy;
 use crate::program::{Complaint, Program, Refusal};
 use crate::screen::{progress, screen};
 
