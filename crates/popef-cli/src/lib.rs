@@ -15,15 +15,28 @@
     )
 )]
 
+pub mod color;
 pub mod commands;
 pub mod complete;
+mod elsewhere;
+pub mod end;
+pub mod filter;
+pub mod format;
 pub mod generate;
 pub mod groups;
+pub mod input;
 mod log;
+pub mod meant;
+pub mod output;
+pub mod plain;
 pub mod program;
 #[cfg(feature = "remote")]
 pub mod remote;
 pub mod screen;
 pub mod sections;
+pub mod signals;
+pub mod stdout;
+pub mod to_file;
+pub mod tool;
 pub mod values;
 pub mod version;

@@ -141,7 +141,7 @@ fn local_commands(command: Command) -> Command {
 
 fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, ArgMatches), clap::Error> {
     let mut command = command();
-    let line = common::color::with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
+    let line = popef_cli::color::with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
     let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
         // The error quotes words of the line.
         let line = popef_cli::values::showable(&line).unwrap_or(line);

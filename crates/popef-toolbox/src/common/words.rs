@@ -1,11 +1,10 @@
 //! What reports of what stands around a model have in common.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::io;
 use std::ops::Range;
 
-use popef_ops::{Code, Error};
+pub(crate) use popef_cli::end::wrong;
 use popef_show::{Kind, Out};
 
 /// A shape, as the command line has it: `784x10`.
@@ -45,9 +44,4 @@ pub(crate) fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> 
         0 => Ok(()),
         more => out.put(&format!("... and {more} more")).end_line(),
     }
-}
-
-/// An error of arguments.
-pub(crate) fn wrong(error: impl Display) -> Error {
-    Error::new(Code::WrongArguments, error.to_string())
 }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use popef_ops::{Code, Error, Overwrite, Target, TargetFolder};
 
-use super::elsewhere;
-use super::tool::raw_stdout;
-use super::values::path;
+use crate::elsewhere;
+use crate::tool::raw_stdout;
+use crate::values::path;
 
 /// Options of commands that make one file of several.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct OutputArgs {
+pub struct OutputArgs {
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present = "dry_run")]
     output: Option<PathBuf>,
@@ -22,13 +22,13 @@ pub(crate) struct OutputArgs {
     force: bool,
     /// Only say what would be written, and how large it would be
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Options of commands that change a file.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct ChangeArgs {
+pub struct ChangeArgs {
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present_any = ["dry_run", "in_place"], conflicts_with = "in_place")]
     output: Option<PathBuf>,
@@ -40,13 +40,13 @@ pub(crate) struct ChangeArgs {
     force: bool,
     /// Only say what would be written, and how large it would be
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Options of commands that change several files, each on its own.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct EachArgs {
+pub struct EachArgs {
     /// The file to write, if there is one input; `-` is standard output
     #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present_any = ["dry_run", "in_place", "output_dir"], conflicts_with_all = ["in_place", "output_dir"])]
     output: Option<PathBuf>,
@@ -61,14 +61,15 @@ pub(crate) struct EachArgs {
     force: bool,
     /// Only say what would be written, and how large it would be
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Where the new file of one input goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Goes {
+pub enum Goes {
     /// Nowhere: only its size is wanted.
     Nowhere,
+    /// To standard output.
     Stdout,
     /// To a path, which may be its own.
     To(PathBuf, Overwrite),
@@ -81,7 +82,8 @@ pub(crate) enum Goes {
 }
 
 impl Goes {
-    pub(crate) fn target(&self) -> Target<'_> {
+    /// As operations take it.
+    pub fn target(&self) -> Target<'_> {
         match self {
             Goes::Nowhere => Target::Nowhere,
             Goes::Stdout => Target::Stream(stdout()),
@@ -93,7 +95,7 @@ impl Goes {
     }
 
     /// The path of the new file, if it has one.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<&Path> {
         match self {
             Goes::Nowhere | Goes::Stdout => None,
             Goes::To(path, _) | Goes::Trial(path, _) | Goes::Into(path, _) | Goes::IntoTrial(path, _) => Some(path),
@@ -109,7 +111,7 @@ fn into<'p>(path: &'p Path, at: impl Fn(&'p Path) -> TargetFolder<'p>) -> Target
 
 impl EachArgs {
     /// Where the new file of each input goes.
-    pub(crate) fn places(&self, inputs: &[PathBuf]) -> Result<Vec<Goes>, Error> {
+    pub fn places(&self, inputs: &[PathBuf]) -> Result<Vec<Goes>, Error> {
         if self.output.is_some() && inputs.len() > 1 {
             let message = "--output is for one input; use --output-dir or --in-place for several";
             return Err(Error::new(Code::WrongArguments, message));
@@ -156,40 +158,41 @@ impl EachArgs {
     }
 
     /// Whether the inputs are replaced. Then those that do not change are left alone.
-    pub(crate) fn is_in_place(&self) -> bool {
+    pub fn is_in_place(&self) -> bool {
         self.in_place
     }
 
     /// Whether a file goes to standard output, so that reports cannot.
-    pub(crate) fn is_stdout(&self) -> bool {
+    pub fn is_stdout(&self) -> bool {
         !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
     }
 }
 
 impl OutputArgs {
-    pub(crate) fn target(&self) -> Target<'_> {
+    /// The target of the command.
+    pub fn target(&self) -> Target<'_> {
         target(self.output.as_deref(), self.force, self.dry_run)
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<&Path> {
         self.output.as_deref()
     }
 
     /// Whether the file itself goes to standard output, so that reports cannot.
-    pub(crate) fn is_stdout(&self) -> bool {
+    pub fn is_stdout(&self) -> bool {
         !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
     }
 }
 
 impl ChangeArgs {
     /// Whether the input itself is replaced.
-    pub(crate) fn is_in_place(&self) -> bool {
+    pub fn is_in_place(&self) -> bool {
         self.in_place
     }
 
     /// The target for an input. The input's path is known unless it came through a pipe.
-    pub(crate) fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
+    pub fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
         if !self.in_place {
             return Ok(target(self.output.as_deref(), self.force, self.dry_run));
         }
@@ -202,12 +205,12 @@ impl ChangeArgs {
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
-    pub(crate) fn path<'t>(&'t self, input: &'t Path) -> Option<&'t Path> {
+    pub fn path<'t>(&'t self, input: &'t Path) -> Option<&'t Path> {
         if self.in_place { Some(input) } else { self.output.as_deref() }
     }
 
     /// Whether the file itself goes to standard output, so that reports cannot.
-    pub(crate) fn is_stdout(&self) -> bool {
+    pub fn is_stdout(&self) -> bool {
         !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
     }
 }
@@ -232,7 +235,7 @@ fn stdout() -> Box<dyn Write + Send> {
 }
 
 /// Fails if a folder is not on this machine.
-pub(crate) fn check_folder(folder: Option<&Path>) -> Result<(), Error> {
+pub fn check_folder(folder: Option<&Path>) -> Result<(), Error> {
     match folder.filter(|folder| popef_open::is_elsewhere(folder)) {
         Some(folder) => {
             let message = "several files cannot be put into a bucket at once; write them here, and copy them with the store's own tool";

@@ -10,11 +10,11 @@ use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
-use super::format::{Format, json_document, json_line};
+use crate::format::{Format, json_document, json_line};
 
 /// What the options of a command say of standard output.
 #[derive(Clone, Debug)]
-pub(crate) struct Stdout {
+pub struct Stdout {
     /// Whether the file that the command makes goes there. Reports cannot go there then.
     takes_file: bool,
     /// The kind of JSON that a program expects there.
@@ -25,7 +25,7 @@ pub(crate) struct Stdout {
 
 impl Stdout {
     /// By the options of a command, whatever the command is.
-    pub(crate) fn of(tool: &ArgMatches) -> Self {
+    pub fn of(tool: &ArgMatches) -> Self {
         let Some((_, options)) = tool.subcommand() else {
             return Stdout { takes_file: false, json: None, begun: Arc::default() };
         };
@@ -38,17 +38,17 @@ impl Stdout {
     }
 
     /// Fails if a file would go to a terminal. Bytes can be commands to a terminal.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Error> {
         if self.takes_file && io::stdout().is_terminal() { Err(no_terminal("the file", "add > FILE")) } else { Ok(()) }
     }
 
     /// A writer to standard output. What nobody reads any more is no error: the exit status is that of the work.
-    pub(crate) fn writer(&self) -> Box<dyn Write> {
+    pub fn writer(&self) -> Box<dyn Write> {
         self.writer_to(UntilClosed::new(io::stdout()))
     }
 
     /// A writer to standard output that fails once nobody reads there.
-    pub(crate) fn read_writer(&self) -> Box<dyn Write> {
+    pub fn read_writer(&self) -> Box<dyn Write> {
         self.writer_to(io::stdout())
     }
 
@@ -61,7 +61,7 @@ impl Stdout {
     }
 
     /// Tells of the error that ended the call. A document that was begun cannot take it.
-    pub(crate) fn tell(&self, error: &Error, report: ErrorReport) -> io::Result<()> {
+    pub fn tell(&self, error: &Error, report: ErrorReport) -> io::Result<()> {
         let failed = Failed { file: error.path().map(InFile::from), error: report };
         let mut out = Out::new(Box::new(io::stdout()), false);
         match self.json {
@@ -74,12 +74,12 @@ impl Stdout {
 
     /// Tells what files on other machines have cost, as a line. Documents have it as a member.
     #[cfg(feature = "remote")]
-    pub(crate) fn tell_cost(&self) -> io::Result<()> {
+    pub fn tell_cost(&self) -> io::Result<()> {
         if self.json != Some(Format::Ndjson) {
             return Ok(());
         }
         let mut out = Out::new(Box::new(io::stdout()), false);
-        json_line(&mut out, "network", &super::format::Network::now())?;
+        json_line(&mut out, "network", &crate::format::Network::now())?;
         out.send()
     }
 }
@@ -94,7 +94,7 @@ fn takes_file(options: &ArgMatches) -> bool {
 }
 
 /// The error if what is not text would be written to a terminal.
-pub(crate) fn no_terminal(what: &str, instead: &str) -> Error {
+pub fn no_terminal(what: &str, instead: &str) -> Error {
     Error::new(Code::WrongArguments, format!("{what} is binary, and is not written to a terminal; {instead}"))
 }
 

@@ -8,7 +8,7 @@ use popef_show::When;
 ///
 /// clap can leave out a value, but takes any next word for one, also a file or a command. The value that is a word of its own must
 /// stay possible, too.
-pub(crate) fn with_value(line: &[OsString]) -> Vec<OsString> {
+pub fn with_value(line: &[OsString]) -> Vec<OsString> {
     let options = line.iter().position(|word| word == "--").unwrap_or(line.len());
     let lacks_value = |at: usize| {
         at < options && line.get(at).is_some_and(|word| word == "--color") && !is_when(line.get(at.saturating_add(1)))
@@ -23,7 +23,7 @@ fn is_when(word: Option<&OsString>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::*;
 
     #[test]
     fn only_a_missing_value_is_added() {

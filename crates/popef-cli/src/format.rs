@@ -8,20 +8,20 @@ use popef_open::{Cost, network_cost};
 use popef_show::Out;
 use serde::Serialize;
 
-use super::values::named;
+use crate::values::named;
 
 /// The option that says what a report looks like.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct FormatArgs {
+pub struct FormatArgs {
     /// Format of the report: text; json, one document; or ndjson, lines of JSON
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true, hide_possible_values = true)]
-    pub(crate) format: Format,
+    pub format: Format,
 }
 
 impl FormatArgs {
     /// Writes a report that is one document, or as `text` shows it.
-    pub(crate) fn report<T: Serialize>(
+    pub fn report<T: Serialize>(
         &self,
         out: &mut Out,
         report: &T,
@@ -36,17 +36,23 @@ impl FormatArgs {
     }
 }
 
+/// The formats that reports of all commands have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
+    /// For people.
     Text,
+    /// One document.
     Json,
+    /// A document on each line.
     Ndjson,
 }
 
 impl Format {
-    pub(crate) const ALL: [Format; 3] = [Format::Text, Format::Json, Format::Ndjson];
+    /// All of them.
+    pub const ALL: [Format; 3] = [Format::Text, Format::Json, Format::Ndjson];
 
-    pub(crate) fn name(self) -> &'static str {
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
         match self {
             Format::Text => "text",
             Format::Json => "json",
@@ -60,7 +66,7 @@ fn format() -> impl TypedValueParser<Value = Format> {
 }
 
 /// Writes a report as a JSON document. Its `schemaVersion` grows if something in it is renamed or removed.
-pub(crate) fn json_document(out: &mut Out, report: &impl Serialize) -> io::Result<()> {
+pub fn json_document(out: &mut Out, report: &impl Serialize) -> io::Result<()> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Document<'r, T: Serialize> {
@@ -74,21 +80,21 @@ pub(crate) fn json_document(out: &mut Out, report: &impl Serialize) -> io::Resul
 }
 
 /// What files on other machines have cost the whole call. Without such files, it has no member.
-#[derive(Serialize)]
-pub(crate) struct Network {
+#[derive(Debug, Serialize)]
+pub struct Network {
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<Cost>,
 }
 
 impl Network {
     /// Up to now.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         Network { network: network_cost() }
     }
 }
 
 /// Ends a document whose list of files was written.
-pub(crate) fn end_of_files(out: &mut Out) -> io::Result<()> {
+pub fn end_of_files(out: &mut Out) -> io::Result<()> {
     out.put("]");
     let members = members(&Network::now())?;
     out.put(if members.is_empty() { "" } else { "," });
@@ -97,7 +103,7 @@ pub(crate) fn end_of_files(out: &mut Out) -> io::Result<()> {
 }
 
 /// Writes an item as a line of JSON, with what kind of item it is.
-pub(crate) fn json_line(out: &mut Out, kind: &str, item: &impl Serialize) -> io::Result<()> {
+pub fn json_line(out: &mut Out, kind: &str, item: &impl Serialize) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'i, T: Serialize> {
         kind: &'i str,
@@ -109,13 +115,13 @@ pub(crate) fn json_line(out: &mut Out, kind: &str, item: &impl Serialize) -> io:
 
 /// An object in JSON with a list whose elements are written one by one, so that it may be long.
 #[derive(Debug)]
-pub(crate) struct LongObject {
+pub struct LongObject {
     is_empty: bool,
 }
 
 impl LongObject {
     /// Writes the first members, and the start of the list.
-    pub(crate) fn begin(out: &mut Out, head: &impl Serialize, list: &str) -> io::Result<Self> {
+    pub fn begin(out: &mut Out, head: &impl Serialize, list: &str) -> io::Result<Self> {
         out.put("{");
         out.write_all(&members(head)?)?;
         out.put(",\"").put(list).put("\":[").end_line()?;
@@ -123,14 +129,14 @@ impl LongObject {
     }
 
     /// Writes an element of the list, on a line of its own.
-    pub(crate) fn element(&mut self, out: &mut Out, element: &impl Serialize) -> io::Result<()> {
+    pub fn element(&mut self, out: &mut Out, element: &impl Serialize) -> io::Result<()> {
         out.put(if self.is_empty { "" } else { "," });
         self.is_empty = false;
         popef_show::json_line(out, element)
     }
 
     /// Ends the list, and writes the last members, if there are any.
-    pub(crate) fn end(self, out: &mut Out, tail: &impl Serialize) -> io::Result<()> {
+    pub fn end(self, out: &mut Out, tail: &impl Serialize) -> io::Result<()> {
         let tail = members(tail)?;
         out.put(if tail.is_empty() { "]" } else { "]," });
         out.write_all(&tail)?;
