@@ -112,3 +112,21 @@ fn joined(names: &[&str]) -> String {
         _ => names.concat(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{CHECKING, SHARED};
+    use crate::args::Args;
+
+    /// A field that gets another name would be allowed where its option has no effect.
+    #[test]
+    fn each_id_is_that_of_an_option() {
+        let command = Args::command();
+        let others = ["color", "generate", "explain", "format", "validate"];
+        for id in CHECKING.iter().chain(&SHARED).chain(&others) {
+            assert!(command.get_arguments().any(|arg| arg.get_id() == *id), "{id}");
+        }
+    }
+}

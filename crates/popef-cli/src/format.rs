@@ -51,6 +51,11 @@ impl Format {
     /// All of them.
     pub const ALL: [Format; 3] = [Format::Text, Format::Json, Format::Ndjson];
 
+    /// The one with this name, if it is one of these.
+    pub fn named(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
     /// Its name on a command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -16,6 +16,7 @@
 )]
 
 pub mod color;
+pub mod command;
 pub mod commands;
 pub mod complete;
 mod elsewhere;

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use popef_open::is_stdin;
 use popef_ops::{Code, Error, Overwrite, Target, TargetFolder};
 
 use crate::elsewhere;
+use crate::plain::Place;
 use crate::tool::raw_stdout;
 use crate::values::path;
 
@@ -116,7 +118,7 @@ impl EachArgs {
             let message = "--output is for one input; use --output-dir or --in-place for several";
             return Err(Error::new(Code::WrongArguments, message));
         }
-        let places: Vec<Goes> = inputs.iter().map(|input| self.place(input)).collect::<Result<_, _>>()?;
+        let places: Vec<Goes> = inputs.iter().map(|input| self.goes(input)).collect::<Result<_, _>>()?;
         let mut paths: Vec<&Path> = places.iter().filter_map(Goes::path).collect();
         paths.sort();
         if let Some(twice) = paths.windows(2).find_map(|pair| pair.first().filter(|first| pair.get(1) == Some(first))) {
@@ -129,11 +131,11 @@ impl EachArgs {
         Ok(places)
     }
 
-    fn place(&self, input: &Path) -> Result<Goes, Error> {
+    fn goes(&self, input: &Path) -> Result<Goes, Error> {
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
         let no_stdin =
             |option| Error::new(Code::WrongArguments, format!("{option} needs inputs with a name, and - has none"));
-        if self.in_place && is_stdout(input) {
+        if self.in_place && is_stdin(input) {
             return Err(no_stdin("--in-place"));
         }
         let to = |path, overwrite| if self.dry_run { Goes::Trial(path, overwrite) } else { Goes::To(path, overwrite) };
@@ -141,11 +143,11 @@ impl EachArgs {
             return Ok(to(input.to_owned(), Overwrite::Inputs));
         }
         match (&self.output, &self.output_dir) {
-            (Some(output), _) if is_stdout(output) && self.dry_run => Ok(Goes::Nowhere),
-            (Some(output), _) if is_stdout(output) => Ok(Goes::Stdout),
+            (Some(output), _) if is_stdin(output) && self.dry_run => Ok(Goes::Nowhere),
+            (Some(output), _) if is_stdin(output) => Ok(Goes::Stdout),
             (Some(output), _) => Ok(to(output.clone(), overwrite)),
             (None, Some(dir)) => {
-                let name = input.file_name().filter(|_| !is_stdout(input)).ok_or_else(|| no_stdin("--output-dir"))?;
+                let name = input.file_name().filter(|_| !is_stdin(input)).ok_or_else(|| no_stdin("--output-dir"))?;
                 let path = dir.join(name);
                 Ok(match self.dry_run {
                     _ if popef_open::is_elsewhere(dir) => to(path, overwrite),
@@ -162,16 +164,16 @@ impl EachArgs {
         self.in_place
     }
 
-    /// Whether a file goes to standard output, so that reports cannot.
-    pub fn is_stdout(&self) -> bool {
-        !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
+    /// Where the new file of a single input goes, or would go.
+    pub fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
     }
 }
 
 impl OutputArgs {
     /// The target of the command.
     pub fn target(&self) -> Target<'_> {
-        target(self.output.as_deref(), self.force, self.dry_run)
+        target(self.place())
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
@@ -179,9 +181,9 @@ impl OutputArgs {
         self.output.as_deref()
     }
 
-    /// Whether the file itself goes to standard output, so that reports cannot.
-    pub fn is_stdout(&self) -> bool {
-        !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
+    /// Where the file goes, or would go.
+    pub fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
     }
 }
 
@@ -194,7 +196,7 @@ impl ChangeArgs {
     /// The target for an input. The input's path is known unless it came through a pipe.
     pub fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
         if !self.in_place {
-            return Ok(target(self.output.as_deref(), self.force, self.dry_run));
+            return Ok(target(self.place()));
         }
         let stdin = || Error::new(Code::WrongArguments, "standard input cannot be changed in place; use --output");
         let in_place = |path| match self.dry_run {
@@ -209,17 +211,17 @@ impl ChangeArgs {
         if self.in_place { Some(input) } else { self.output.as_deref() }
     }
 
-    /// Whether the file itself goes to standard output, so that reports cannot.
-    pub fn is_stdout(&self) -> bool {
-        !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
+    /// Where the file goes, or would go.
+    pub fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
     }
 }
 
-fn target(output: Option<&Path>, force: bool, dry_run: bool) -> Target<'_> {
+fn target(Place { path, force, dry_run }: Place<'_>) -> Target<'_> {
     let overwrite = if force { Overwrite::Others } else { Overwrite::Never };
-    match output {
-        Some(path) if is_stdout(path) && !dry_run => Target::Stream(stdout()),
-        Some(path) if is_stdout(path) => Target::Nowhere,
+    match path {
+        Some(path) if is_stdin(path) && !dry_run => Target::Stream(stdout()),
+        Some(path) if is_stdin(path) => Target::Nowhere,
         Some(path) if dry_run => elsewhere::trial(path, overwrite),
         Some(path) => elsewhere::target(path, overwrite),
         None => Target::Nowhere,
@@ -243,8 +245,4 @@ pub fn check_folder(folder: Option<&Path>) -> Result<(), Error> {
         }
         None => Ok(()),
     }
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

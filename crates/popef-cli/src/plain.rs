@@ -33,7 +33,17 @@ pub struct Place<'p> {
     pub dry_run: bool,
 }
 
+impl Place<'static> {
+    /// That of a command that makes no file.
+    pub const NONE: Self = Place { path: None, force: false, dry_run: false };
+}
+
 impl Place<'_> {
+    /// Whether the file goes to standard output.
+    pub fn is_stdout(self) -> bool {
+        !self.dry_run && self.path.is_some_and(is_stdin)
+    }
+
     /// Begins the file. A dry run fails as well if something is in the way. `sources` and `files` are what is read: the file never
     /// replaces them.
     pub fn begin<'f>(

@@ -1,15 +1,14 @@
 //! Standard output: what goes there, and how a call that fails tells programs so there.
 
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::ArgMatches;
 use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
+use crate::command::Command;
 use crate::format::{Format, json_document, json_line};
 
 /// What the options of a command say of standard output.
@@ -25,16 +24,15 @@ pub struct Stdout {
 
 impl Stdout {
     /// By the options of a command, whatever the command is.
-    pub fn of(tool: &ArgMatches) -> Self {
-        let Some((_, options)) = tool.subcommand() else {
-            return Stdout { takes_file: false, json: None, begun: Arc::default() };
-        };
-        let takes_file = takes_file(options);
-        // Of several formats, one goes there: the one that names no file.
-        let names = options.try_get_raw("format").ok().flatten().into_iter().flatten();
-        let format = names.rev().find_map(|name| Format::ALL.into_iter().find(|format| name == format.name()));
-        let json = format.filter(|format| *format != Format::Text && !takes_file);
+    pub fn of(command: &dyn Command) -> Self {
+        let takes_file = command.fills_stdout();
+        let json = command.format().filter(|format| *format != Format::Text && !takes_file);
         Stdout { takes_file, json, begun: Arc::default() }
+    }
+
+    /// Whether the command's own file goes there.
+    pub(crate) fn takes_file(&self) -> bool {
+        self.takes_file
     }
 
     /// Fails if a file would go to a terminal. Bytes can be commands to a terminal.
@@ -82,15 +80,6 @@ impl Stdout {
         json_line(&mut out, "network", &crate::format::Network::now())?;
         out.send()
     }
-}
-
-fn last<'m>(options: &'m ArgMatches, name: &str) -> Option<&'m OsStr> {
-    options.try_get_raw(name).ok().flatten().and_then(Iterator::last)
-}
-
-fn takes_file(options: &ArgMatches) -> bool {
-    let is_trial = options.try_get_one("dry_run").ok().flatten().is_some_and(|is_given: &bool| *is_given);
-    last(options, "output").is_some_and(|path| path == "-") && !is_trial
 }
 
 /// The error if what is not text would be written to a terminal.

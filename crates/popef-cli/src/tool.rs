@@ -11,6 +11,7 @@ use popef_open::{Foreign, is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
+use crate::command::Command;
 use crate::program::{Complaint, Program};
 use crate::screen::{colors, progress};
 use crate::signals::{hear_signals, is_stopped};
@@ -20,8 +21,8 @@ use crate::stdout::Stdout;
 #[derive(Debug)]
 pub struct Tool {
     program: Program,
-    /// The line that shows the command's help.
-    help: String,
+    /// What users type for the command that runs: `popef tiles plan`.
+    typed: String,
     colors: bool,
     /// Whether --force was given.
     is_forced: bool,
@@ -31,15 +32,15 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// `command` is what users type: `popef merge`. `options` are those of the whole tool.
-    pub fn new(command: &'static str, when: When, options: &ArgMatches) -> Self {
+    /// `name` is what users type: `popef tiles`. `typed` has the command inside of it, if there is one: `popef tiles plan`.
+    pub fn new(name: &'static str, typed: String, when: When, command: &dyn Command) -> Self {
         Tool {
-            program: Program { name: command, explain: "popef explain", advise: Some(of_failure) },
-            help: help(options),
-            is_forced: is_forced(options),
-            takes_lists: innermost(options).1.try_contains_id("files_from").is_ok(),
+            program: Program { name, explain: "popef explain", advise: Some(of_failure) },
+            typed,
+            is_forced: command.output().force,
+            takes_lists: command.takes_lists(),
             colors: colors(when),
-            stdout: Stdout::of(options),
+            stdout: Stdout::of(command),
         }
     }
 
@@ -65,8 +66,8 @@ impl Tool {
     }
 
     /// Where a report goes: to stderr if a file goes to standard output.
-    pub fn report(&self, stdout_is_taken: bool) -> Out {
-        if stdout_is_taken { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
+    pub fn report(&self) -> Out {
+        if self.stdout.takes_file() { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
     }
 
     /// Tells programs in JSON why the call failed, if they expect JSON.
@@ -103,7 +104,7 @@ impl Tool {
     /// What to do about an error. Only the tool knows the help of the command.
     fn advice(&self, error: &Error) -> String {
         match error.code() {
-            code if code == Code::WrongArguments.as_str() => format!("See {}.", self.help),
+            code if code == Code::WrongArguments.as_str() => format!("See {} --help.", self.typed),
             code if code == Code::FileExists.as_str() && self.is_forced => "Choose another path.".to_owned(),
             // Of an output, the text says what to do.
             _ if error.to_string().ends_with("name a file in it") => "Name a file in it.".to_owned(),
@@ -114,8 +115,7 @@ impl Tool {
 
     /// What a file is that is not PopEF, and how to go on with the command.
     pub fn foreign(&self, foreign: &Foreign) -> String {
-        let command = self.help.trim_end_matches(" --help");
-        if self.takes_lists { foreign.advising(command) } else { foreign.advising_one(command) }
+        if self.takes_lists { foreign.advising(&self.typed) } else { foreign.advising_one(&self.typed) }
     }
 
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
@@ -236,23 +236,14 @@ fn is_of_folder(error: &Error) -> bool {
     codes.iter().any(|code| code.as_str() == error.code()) && error.path().is_some_and(Path::is_dir)
 }
 
-fn is_forced(options: &ArgMatches) -> bool {
-    innermost(options).1.try_get_one("force").is_ok_and(|force| force == Some(&true))
-}
-
-/// The line that shows the help of the command that runs: `popef tiles plan --help`.
-fn help(options: &ArgMatches) -> String {
-    innermost(options).0 + " --help"
-}
-
-/// The command that runs, such as `popef tiles plan`, and its options.
-fn innermost(mut options: &ArgMatches) -> (String, &ArgMatches) {
-    let mut line = "popef".to_owned();
+/// What users type for the command that runs, such as `popef tiles plan`.
+pub fn typed(tool: &str, mut options: &ArgMatches) -> String {
+    let mut line = tool.to_owned();
     while let Some((command, of_command)) = options.subcommand() {
         line.extend([" ", command]);
         options = of_command;
     }
-    (line, options)
+    line
 }
 
 /// Standard output without Rust's buffer, so that the system can copy to it, and binary data is not searched for lines.

@@ -26,16 +26,15 @@ use std::process::ExitCode;
 #[cfg(feature = "remote")]
 use clap::Arg;
 use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
+use commands::Commands;
+use popef_cli::end::ended;
 use popef_cli::program::Program;
 #[cfg(feature = "remote")]
 use popef_cli::remote::OTHER_MACHINES;
 use popef_cli::screen::help_width;
+use popef_cli::tool::{Tool, typed};
 use popef_cli::version::built_with;
 use popef_show::When;
-
-use commands::Commands;
-use common::end::ended;
-use common::tool::Tool;
 use tips::with_tip;
 
 // Beginnings of commands and options are errors, so that a new command or option cannot break a script.
@@ -51,7 +50,7 @@ struct Args {
         long,
         global = true,
         value_name = "WHEN",
-        value_parser = common::values::when(),
+        value_parser = popef_cli::values::when(),
         default_value = "auto",
         hide_default_value = true,
         hide_possible_values = true,
@@ -93,14 +92,15 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
     }
     match parsed(line) {
         Ok((args, options)) => {
-            let tool = Tool::new(args.command.name(), args.color, &options);
+            let command = args.command.given();
+            let tool = Tool::new(args.command.name(), typed("popef", &options), args.color, command);
             let ready = tool.check_stdout();
             #[cfg(feature = "remote")]
             let ready = ready.and_then(|()| {
                 let wrong = |wrong| popef_ops::Error::new(popef_ops::Code::WrongArguments, wrong);
-                args.remote.apply(Some(common::signals::is_stopped)).map_err(wrong)
+                args.remote.apply(Some(popef_cli::signals::is_stopped)).map_err(wrong)
             });
-            let status = ended(&tool, ready.and_then(|()| args.command.run(&tool)));
+            let status = ended(&tool, ready.and_then(|()| command.run(&tool)));
             #[cfg(feature = "remote")]
             if !args.command.tells_cost() {
                 tool.tell_cost(args.verbose);

@@ -4,19 +4,20 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef_cli::format::Format;
 use popef_cli::groups::{Checks, Sources};
 use popef_cli::values::{FormatTo, format_to};
 use popef_cli::commands::{Checking, Shown};
 use popef_open::is_stdin;
 use popef_ops::{Code, Error};
 use popef_show::{FindingsFormat, Out};
+use popef_cli::end::{refused, unwritten};
+use popef_cli::input::open_to_check;
+use popef_cli::plain::{Place, Plain};
+use popef_cli::tool::Tool;
+use popef_cli::values::{path};
 
 use super::Command;
-use crate::common::end::{refused, unwritten};
-use crate::common::input::open_to_check;
-use crate::common::plain::{Place, Plain};
-use crate::common::tool::Tool;
-use crate::common::values::path;
 
 /// Check what would fail when a model is loaded
 #[derive(Debug, clap::Args)]
@@ -49,8 +50,7 @@ pub(crate) struct Args {
     )]
     format: Vec<FormatTo<FindingsFormat>>,
     /// The file for the format that names none; `-` is standard output
-    // Its id is not that of files which other commands make: findings are text, and go to a terminal too.
-    #[arg(id = "findings", short = 'o', long = "output", value_name = "NEW", value_parser = path(), help_heading = "Output")]
+    #[arg(short, long, value_name = "NEW", value_parser = path(), help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace the files of findings if they exist
     #[arg(long, help_heading = "Output")]
@@ -82,6 +82,25 @@ impl Command for Args {
         let status = checking.run(tool.program(), &mut shown).map_err(refused)?;
         formats.iter().zip(outs).try_for_each(|((_, file), out)| self.write(tool, *file, out))?;
         Ok(status)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: false }
+    }
+
+    /// Findings are text, and go to a terminal too.
+    fn fills_stdout(&self) -> bool {
+        false
+    }
+
+    /// That of the last format that names no file.
+    fn format(&self) -> Option<Format> {
+        let mut to_stdout = self.format.iter().rev().filter(|to| to.file.is_none());
+        to_stdout.find_map(|to| Format::named(to.format.name()))
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 
@@ -117,8 +136,8 @@ impl Args {
         Ok(())
     }
 
-    fn place<'a>(&self, file: &'a Path) -> Place<'a> {
-        Place { path: Some(file), force: self.force, dry_run: false }
+    fn place<'a>(&'a self, file: &'a Path) -> Place<'a> {
+        Place { path: Some(file), ..self.output() }
     }
 
     /// Begins the file, if there is one. It never replaces what is read.

@@ -10,14 +10,16 @@ use popef_open::begin;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
 use popef_ops::{Code, Error, FilePath};
 use serde::Serialize;
+use popef_cli::plain::Place;
+use popef_cli::end::{FAILED, NO, unwritten};
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs, LongObject, Network, json_line};
+use popef_cli::input::open_whole;
+use popef_cli::tool::Tool;
+use popef_cli::values::{path};
 
 use super::Command;
-use crate::common::end::{FAILED, NO, unwritten};
-use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, LongObject, Network, json_line};
-use crate::common::input::open_whole;
-use crate::common::tool::Tool;
-use crate::common::values::{path, tolerance};
+use crate::common::values::tolerance;
 
 const AFTER: &str = "Examples:
   popef diff cached.popef fresh.popef
@@ -73,6 +75,14 @@ impl Command for Args {
         begin(&[self.a.clone(), self.b.clone()]);
         let (a, b) = (open_whole(tool, &self.a)?, open_whole(tool, &self.b)?);
         Ok(ExitCode::from(status(&self.compare(tool, &a, &b)?)))
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

@@ -12,17 +12,17 @@ use popef_ops::extract::{
 use popef_ops::{Code, Error, FilePath, InFile, Name, OutputPath, Overwrite, Target, TargetFolder};
 use popef_show::{Kind, Out, counted, escape, size};
 use serde::Serialize;
+use popef_cli::output::check_folder;
+use popef_cli::plain::{refuse_elsewhere, Place};
+use popef_cli::end::unwritten;
+use popef_cli::filter::{Filter, type_name};
+use popef_cli::format::{Format, FormatArgs, end_of_files, json_line};
+use popef_cli::input::{Inputs, open_all};
+use popef_cli::tool::Tool;
+use popef_cli::values::{named, path};
 
 use super::Command;
-use crate::common::output::check_folder;
-use crate::common::plain::refuse_elsewhere;
-use crate::common::end::unwritten;
-use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
-use crate::common::input::{Inputs, open_all};
 use crate::common::rows::Rows;
-use crate::common::tool::Tool;
-use crate::common::values::{named, path};
 
 /// Take blobs out into files for other programs
 ///
@@ -111,6 +111,18 @@ impl Command for Args {
         drop(watch);
         out.send().map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 

@@ -22,6 +22,7 @@ use popef_show::Out;
 use poplar_graph::{Graph, Ir, IrDump, NoteKind, Order};
 
 use super::{Command, profile};
+use crate::common::format::Format;
 use crate::common::end::unwritten;
 use crate::common::json_file::{Damage, open, refused};
 use crate::common::plain::Place;
@@ -173,6 +174,14 @@ impl Command for Args {
             (None, Some(file)) => self.show(tool, file),
             _ => Err(wrong("give either one file, or diff and two files")),
         }
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: false }
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.format.and_then(|form| Format::named(form.name()))
     }
 }
 

@@ -14,15 +14,16 @@ use popef_ops::hash::{
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
 use popef_show::{Kind, Out, counted, escape, escape_rest, size};
 use serde::Serialize;
+use popef_cli::plain::Place;
+use popef_cli::end::{FAILED, unwritten};
+use popef_cli::filter::{Filter, type_name};
+use popef_cli::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
+use popef_cli::input::{Inputs, open_whole};
+use popef_cli::tool::{Tool, Watch, described};
+use popef_cli::values::{named};
 
 use super::Command;
-use crate::common::end::{FAILED, unwritten};
-use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
-use crate::common::input::{Inputs, open_whole};
-use crate::common::tool::{Tool, Watch, described};
-use crate::common::values::named;
 
 const AFTER: &str = "Examples:
   popef hash model.popef                   # what the model and each blob mean
@@ -92,6 +93,18 @@ impl Command for Args {
             true => Ok(ExitCode::from(status)),
             false => Err(self.filter.nothing_chosen(&paths)),
         }
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 

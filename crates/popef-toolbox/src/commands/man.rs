@@ -7,15 +7,16 @@ use std::{fs, io};
 
 use clap::ColorChoice;
 use clap::builder::PossibleValuesParser;
+use popef_cli::plain::Place;
 use popef_cli::generate::{MANUAL_WIDTH, manual};
 use popef_cli::sections;
 use popef_ops::Error;
+use popef_cli::end::unwritten;
+use popef_cli::tool::{Tool, raw_stdout};
+use popef_cli::values::{path};
 
 use super::{Command, Commands};
 use crate::command;
-use crate::common::end::unwritten;
-use crate::common::tool::{Tool, raw_stdout};
-use crate::common::values::path;
 use crate::help::{COMMON, command_rows};
 
 /// Print the manual page of the tool or of a command
@@ -46,6 +47,10 @@ impl Command for Args {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
     }
 }
 

@@ -6,17 +6,18 @@ use std::process::ExitCode;
 use clap::builder::TypedValueParser;
 use popef_ops::{Error, Keep, LeftOut, Listed, MergeOptions, Merged, MergedInput, merge};
 use popef_show::{Kind, Out, counted, size};
+use popef_cli::plain::Place;
+use popef_cli::end::unwritten;
+use popef_cli::filter::{Filter, type_name};
+use popef_cli::format::{FormatArgs, Format};
+use popef_cli::input::{Inputs, open_all};
+use popef_cli::output::OutputArgs;
+use popef_cli::tool::Tool;
+use popef_cli::values::{named};
 
 use super::Command;
-use crate::common::end::unwritten;
 use crate::common::findings::say_findings;
-use crate::common::filter::{Filter, type_name};
-use crate::common::format::FormatArgs;
-use crate::common::input::{Inputs, open_all};
-use crate::common::output::OutputArgs;
 use crate::common::table::{Column, Table};
-use crate::common::tool::Tool;
-use crate::common::values::named;
 
 /// Make one file of several
 ///
@@ -85,10 +86,22 @@ impl Command for Args {
         };
         let merged = merge(&files, target, &options, &watch)?;
         drop(watch);
-        let mut out = tool.report(self.output.is_stdout());
+        let mut out = tool.report();
         self.format.report(&mut out, &merged, |out, merged| self.show(out, merged)).map_err(unwritten)?;
         say_findings(tool, merged.new_findings.as_deref());
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        self.output.place()
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 

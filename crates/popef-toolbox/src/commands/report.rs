@@ -16,16 +16,16 @@ use popef_ops::{Code, Error};
 use popef_show::{
     CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
 };
+use popef_cli::end::FAILED;
+use popef_cli::input::{Inputs, open_any};
+use popef_cli::plain::{Place, Plain};
+use popef_cli::signals::{hear_signals, is_stopped};
+use popef_cli::to_file::Forms;
+use popef_cli::tool::Tool;
+use popef_cli::values::{path};
 
 use super::Command;
-use crate::common::end::FAILED;
-use crate::common::input::{Inputs, open_any};
 use crate::common::page::{self, MADE_BY};
-use crate::common::plain::{Place, Plain};
-use crate::common::signals::{hear_signals, is_stopped};
-use crate::common::to_file::Forms;
-use crate::common::tool::Tool;
-use crate::common::values::path;
 
 /// Make one HTML page about a model
 ///
@@ -91,9 +91,17 @@ impl Command for Args {
         let mut failures = Failures::default();
         let mut page = self.begin(&opened)?;
         let written = self.write(&opened, &unread, &group, &mut page, &mut failures);
-        written.map_err(|error| self.place().of_file(error))?;
-        self.place().finish(tool, page, "a page")?;
+        written.map_err(|error| self.output().of_file(error))?;
+        self.output().finish(tool, page, "a page")?;
         Ok(told(tool, &opened, &unread, &failures))
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 
@@ -108,12 +116,8 @@ fn nothing_found(opened: &[Opened]) -> Option<Error> {
 }
 
 impl Args {
-    fn place(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
-    }
-
     fn begin(&self, opened: &[Opened]) -> Result<Plain, Error> {
-        self.place().begin(self.inputs.lists(), opened.iter().filter_map(Opened::file))
+        self.output().begin(self.inputs.lists(), opened.iter().filter_map(Opened::file))
     }
 
     fn check(&self, opened: &[Opened]) -> Group {

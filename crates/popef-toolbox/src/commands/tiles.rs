@@ -15,6 +15,7 @@ use clap::builder::TypedValueParser;
 use popef_ops::Error;
 
 use super::Command;
+use crate::common::plain::Place;
 use crate::common::format::{Format, FormatArgs};
 use crate::common::tool::Tool;
 use crate::common::values::named;
@@ -106,5 +107,22 @@ impl Command for Args {
             What::Model(args) => args.run(tool, format),
             What::Exec(args) => args.run(tool, self.format),
         }
+    }
+
+    /// Only exec makes a file.
+    fn output(&self) -> Place<'_> {
+        match &self.what {
+            What::Exec(args) => args.place(),
+            _ => Place::NONE,
+        }
+    }
+
+    /// A picture is text, and goes to a terminal too.
+    fn fills_stdout(&self) -> bool {
+        false
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.format.and_then(|form| Format::named(form.name()))
     }
 }

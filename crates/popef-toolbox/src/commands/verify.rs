@@ -15,16 +15,17 @@ use popef_ops::hash::{
 use popef_ops::{Code, Error, ErrorReport, FilePath, InFile};
 use popef_show::{Kind, Out, counted};
 use serde::Serialize;
+use popef_cli::plain::Place;
+use popef_cli::end::{FAILED, NO, unwritten};
+use popef_cli::filter::{Filter, type_name};
+use popef_cli::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
+use popef_cli::input::open_whole;
+use popef_cli::tool::{Tool, Watch, described};
+use popef_cli::values::{path};
 
 use super::Command;
 use super::hash::{one_algorithm, whole_digests};
-use crate::common::end::{FAILED, NO, unwritten};
-use crate::common::filter::{Filter, type_name};
-use crate::common::format::{Format, FormatArgs, LongObject, end_of_files, json_line};
 use crate::common::in_turn::{Voice, in_turn};
-use crate::common::input::open_whole;
-use crate::common::tool::{Tool, Watch, described};
-use crate::common::values::path;
 
 const AFTER: &str = "Examples:
   popef hash --format json *.popef > models.manifest
@@ -156,6 +157,14 @@ impl Command for Args {
             return Err(self.filter.nothing_chosen(&paths));
         }
         Ok(ExitCode::from(status))
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

@@ -13,4 +13,4 @@ pub(crate) mod table;
 pub(crate) mod values;
 pub(crate) mod words;
 
-pub(crate) use popef_cli::{end, filter, format, input, meant, output, plain, signals, stdout, to_file, tool};
+pub(crate) use popef_cli::{end, format, input, meant, plain, signals, to_file, tool};

@@ -6,9 +6,9 @@ use popef_ops::Name;
 use popef_ops::diff::{BlobDiff, BytesDiff, FieldDiff, DiffSummary, Side, Status, ValueDiff};
 use popef_show::{Kind, Out, counted, escape, size, width};
 use serde_json::Value;
+use popef_cli::filter::type_name;
 
 use super::DiffedFile;
-use crate::common::filter::type_name;
 
 /// How much is printed.
 #[derive(Clone, Copy)]

@@ -33,8 +33,9 @@ use poplar_inspect::profile::{
 use serde::Serialize;
 
 use super::Command;
+use crate::common::plain::Place;
 use crate::common::end::unwritten;
-use crate::common::format::{json_document, json_line};
+use crate::common::format::{json_document, json_line, Format};
 use crate::common::tool::Tool;
 use crate::common::words::wrong;
 use model::Models;
@@ -127,6 +128,14 @@ impl Command for Args {
             return args.run(tool, self.form());
         }
         self.apart()?.show_report(tool)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.format.and_then(|form| Format::named(form.name()))
     }
 }
 

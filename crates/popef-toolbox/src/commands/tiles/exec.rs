@@ -318,7 +318,8 @@ impl Args {
         .in_file(&self.file)
     }
 
-    fn place(&self) -> Place<'_> {
+    /// Where the file goes.
+    pub(super) fn place(&self) -> Place<'_> {
         Place { path: self.output.as_deref(), force: self.force, dry_run: false }
     }
 
