@@ -8,9 +8,10 @@ use clap::parser::ValueSource;
 use clap::{
     ArgAction, ArgMatches, Args as ClapArgs, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum,
 };
-use popef_cli::groups::{Checks, Narrow, Parts, Sources};
+use popef_cli::groups::{Checks, Narrow, Parts, Quiet, Sources};
+use popef_cli::line::matches;
 use popef_cli::screen::help_width;
-use popef_cli::values::{named, path, rule_id, showable, when};
+use popef_cli::values::{named, path, rule_id, when};
 use popef_cli::version::built_with;
 use popef_show::rules::of_library;
 use popef_show::{FindingsFormat, ListFormat, When};
@@ -125,11 +126,8 @@ pub(crate) struct OutputArgs {
     /// Do not shorten names in the overview to fit the terminal
     #[arg(long)]
     pub(crate) full_names: bool,
-    /// Print only findings, and what could not be checked
-    ///
-    /// If nothing was found, print nothing. For --format text and github.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) quiet: Quiet,
     /// Log what is read, and show more of executables, opaque blobs and findings
     ///
     /// The log goes to stderr. Executables are shown with their Poplar headers, with -e or --all also with their tiles,
@@ -186,10 +184,7 @@ impl Args {
         let width = help_width();
         let mut command = Args::command().after_long_help(sections::text(width)).term_width(width);
         let line: Vec<OsString> = line.into_iter().map(Into::into).map(in_full).collect();
-        let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
-            // The error quotes words of the line.
-            showable(&line).and_then(|line| command.try_get_matches_from_mut(line).err()).unwrap_or(error)
-        })?;
+        let matches = matches(&mut command, &line)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok(Args { given: given(&command, &matches), ..args })
     }

@@ -85,7 +85,7 @@ fn explanation(args: &Args) -> Explanation<'_> {
 
 fn checking(args: &Args) -> Checking<'_> {
     let Args { files, sources, checks, output, .. } = args;
-    let (quiet, verbose) = (output.quiet, output.verbose);
+    let (quiet, verbose) = (output.quiet.quiet, output.verbose);
     Checking { files, sources, checks, quiet, verbose, open: popef_open::open }
 }
 

@@ -1,6 +1,6 @@
 //! What the long help and the manual page have after the options.
 
-use popef_cli::sections::{CHECK_STATUS, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
+use popef_cli::sections::{CHECK_STATUS, CLOSED_PIPE, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 
 pub(crate) const SECTIONS: [Section; 4] = [
     (
@@ -30,7 +30,7 @@ pub(crate) const SECTIONS: [Section; 4] = [
                 "Something could not be read, or something to be shown is damaged (the rest was shown), or the options are \
                  wrong.",
             ),
-            ("", "A reader that closes the pipe early, such as head, is not an error."),
+            CLOSED_PIPE,
         ],
     ),
     ("Exit status with --validate", CHECK_STATUS),

@@ -97,16 +97,7 @@ impl Filter {
     }
 
     fn matches_nothing(&self) -> String {
-        format!("nothing matches {}", self.given())
-    }
-
-    /// The filters as they are given: `--type feed --filter a --exclude b`.
-    fn given(&self) -> String {
-        let types = self.types.types.iter().map(|blob_type| ("--type", type_name(*blob_type)));
-        let filter = self.filter.iter().map(|glob| ("--filter", glob.as_str()));
-        let exclude = self.exclude.iter().map(|glob| ("--exclude", glob.as_str()));
-        let given = types.chain(filter).chain(exclude).map(|(option, value)| format!("{option} {}", escape(value)));
-        given.collect::<Vec<_>>().join(" ")
+        format!("nothing matches {}", escape(&given(&self.types.types, &self.filter, &self.exclude)))
     }
 
     /// Whether a blob is chosen.
@@ -134,4 +125,13 @@ impl Filter {
 pub fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
     let of_metadata = || blob.as_metadata().map(|metadata| metadata.executable());
     blob.name().or_else(of_metadata).unwrap_or_default()
+}
+
+/// The filters as they are given: `--type feed --filter a --exclude b`.
+pub(crate) fn given(types: &[BlobType], filter: &[Glob], exclude: &[Glob]) -> String {
+    let types = types.iter().map(|blob_type| ("--type", type_name(*blob_type)));
+    let filter = filter.iter().map(|glob| ("--filter", glob.as_str()));
+    let exclude = exclude.iter().map(|glob| ("--exclude", glob.as_str()));
+    let given = types.chain(filter).chain(exclude).map(|(option, value)| format!("{option} {value}"));
+    given.collect::<Vec<_>>().join(" ")
 }

@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args};
+use clap::Args;
 use popef::File;
-use popef_open::{Opened, StreamData, expanded, is_stdin, listed, open, open_handle};
+use popef_open::{Opened, StreamData, is_stdin, open, open_handle};
 use popef_ops::{Code, Error};
 
-use crate::commands::unlisted;
-use crate::end::refused;
+use crate::end::{refused, wrong};
+use crate::groups::{Lists, with_objects};
 use crate::meant::meant;
 use crate::signals::is_stopped;
 use crate::tool::Tool;
@@ -22,33 +22,23 @@ pub struct Inputs {
     /// Files to read; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path(), required_unless_present = "files_from")]
     files: Vec<PathBuf>,
-    /// Also read the files that LIST names; `-` is standard input
-    ///
-    /// Then FILE can be missing. LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
-    #[arg(long, value_name = "LIST", value_parser = path(), action = ArgAction::Append, help_heading = "Selection")]
-    files_from: Vec<PathBuf>,
+    #[command(flatten, next_help_heading = "Selection")]
+    lists: Lists,
 }
 
 impl Inputs {
     /// The paths of all files.
     pub fn paths(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut paths = self.files.clone();
-        for list in &self.files_from {
-            paths.extend(listed(list).map_err(|error| refused(unlisted(list.clone(), error)))?);
-        }
-        let from_stdin = |path: &&PathBuf| is_stdin(path);
-        if paths.iter().chain(&self.files_from).filter(from_stdin).nth(1).is_some() {
-            return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
-        }
-        match self.files_from.first().filter(|_| paths.is_empty()) {
-            Some(list) => Err(Error::new(Code::WrongArguments, "the list names no files").in_file(list)),
-            None => expanded(paths).map_err(|(path, error)| Error::io("list the objects", error).in_file(path)),
+        let (paths, empty) = self.lists.with(&self.files, &[]).map_err(refused)?;
+        match empty.first().filter(|_| paths.is_empty()) {
+            Some(list) => Err(wrong("the list names no files").in_file(list)),
+            None => with_objects(paths).map_err(refused),
         }
     }
 
     /// The files that name others. No output may replace them.
     pub fn lists(&self) -> impl Iterator<Item = &Path> {
-        self.files_from.iter().map(PathBuf::as_path)
+        self.lists.files_from.iter().map(PathBuf::as_path)
     }
 }
 

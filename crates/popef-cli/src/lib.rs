@@ -15,7 +15,6 @@
     )
 )]
 
-pub mod color;
 pub mod command;
 pub mod commands;
 pub mod complete;
@@ -26,6 +25,7 @@ pub mod format;
 pub mod generate;
 pub mod groups;
 pub mod input;
+pub mod line;
 mod log;
 pub mod meant;
 pub mod output;

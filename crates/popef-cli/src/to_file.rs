@@ -15,7 +15,7 @@ use popef_show::Out;
 use crate::end::unwritten;
 use crate::end::wrong;
 use crate::plain::{Place, Plain};
-use crate::signals::{hear_signals, is_stopped};
+use crate::signals::is_stopped;
 use crate::tool::Tool;
 
 /// How names end, and the formats that they stand for.
@@ -87,9 +87,7 @@ impl Place<'_> {
         noun: &str,
         write: impl FnOnce(&mut Out) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if let Err(error) = hear_signals() {
-            tool.say(&format!("cannot listen for Ctrl-C: {error}"));
-        }
+        tool.hear_signals();
         let shared = Shared(Rc::new(RefCell::new(Some(self.begin(inputs, [])?))));
         let mut out = Out::new(Box::new(shared.clone()), false);
         let written = write(&mut out).and_then(|written| out.send().map_err(unwritten).map(|()| written));

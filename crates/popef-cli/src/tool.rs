@@ -4,7 +4,6 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use clap::ArgMatches;
 use popef::error::ErrorCode;
 use popef::types::redact;
 use popef_open::{Foreign, is_stdin, name_of};
@@ -128,10 +127,15 @@ impl Tool {
     /// A progress line on stderr, if that is a terminal, which says that `what` is read or written. From now on, Ctrl-C stops
     /// the work instead of the program, so that nothing half done is left.
     pub fn progress(&self, what: &'static str) -> Watch {
+        self.hear_signals();
+        Watch(progress(what))
+    }
+
+    /// From now on, Ctrl-C stops the work instead of the program.
+    pub fn hear_signals(&self) {
         if let Err(error) = hear_signals() {
             self.say(&format!("cannot listen for Ctrl-C: {error}"));
         }
-        Watch(progress(what))
     }
 }
 
@@ -234,16 +238,6 @@ fn has_advice(text: &str, code: &str, advice: &str) -> bool {
 fn is_of_folder(error: &Error) -> bool {
     let codes = [ErrorCode::Io, ErrorCode::NotRegularFile];
     codes.iter().any(|code| code.as_str() == error.code()) && error.path().is_some_and(Path::is_dir)
-}
-
-/// What users type for the command that runs, such as `popef tiles plan`.
-pub fn typed(tool: &str, mut options: &ArgMatches) -> String {
-    let mut line = tool.to_owned();
-    while let Some((command, of_command)) = options.subcommand() {
-        line.extend([" ", command]);
-        options = of_command;
-    }
-    line
 }
 
 /// Standard output without Rust's buffer, so that the system can copy to it, and binary data is not searched for lines.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Command;
 use clap::builder::StyledStr;
-use popef_cli::sections::{CHECK_STATUS, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
+use popef_cli::sections::{CHECK_STATUS, CLOSED_PIPE, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 
 /// Statuses and what they mean.
 type Statuses = &'static [(&'static str, &'static str)];
@@ -98,7 +98,7 @@ pub(crate) const COMMON: [Section; 3] = [
             ("1", "\"no\" as an answer: two files differ, a check failed"),
             ("2", "Something could not be done, or the options are wrong."),
             STOPPED,
-            ("", "A reader that closes the pipe early, such as head, is not an error."),
+            CLOSED_PIPE,
         ],
     ),
     ("Environment", &[(COLOR_VARIABLES, "whether --color auto uses colours"), LOG_LEVEL, LOG_DEST]),

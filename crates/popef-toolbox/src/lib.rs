@@ -28,11 +28,14 @@ use clap::Arg;
 use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
 use commands::Commands;
 use popef_cli::end::ended;
+#[cfg(feature = "remote")]
+use popef_cli::end::wrong;
+use popef_cli::line::{matches, typed, with_value};
 use popef_cli::program::Program;
 #[cfg(feature = "remote")]
 use popef_cli::remote::OTHER_MACHINES;
 use popef_cli::screen::help_width;
-use popef_cli::tool::{Tool, typed};
+use popef_cli::tool::Tool;
 use popef_cli::version::built_with;
 use popef_show::When;
 use tips::with_tip;
@@ -96,10 +99,7 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
             let tool = Tool::new(args.command.name(), typed("popef", &options), args.color, command);
             let ready = tool.check_stdout();
             #[cfg(feature = "remote")]
-            let ready = ready.and_then(|()| {
-                let wrong = |wrong| popef_ops::Error::new(popef_ops::Code::WrongArguments, wrong);
-                args.remote.apply(Some(popef_cli::signals::is_stopped)).map_err(wrong)
-            });
+            let ready = ready.and_then(|()| args.remote.apply(Some(popef_cli::signals::is_stopped)).map_err(wrong));
             let status = ended(&tool, ready.and_then(|()| command.run(&tool)));
             #[cfg(feature = "remote")]
             if !args.command.tells_cost() {
@@ -141,13 +141,8 @@ fn local_commands(command: Command) -> Command {
 
 fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, ArgMatches), clap::Error> {
     let mut command = command();
-    let line = popef_cli::color::with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
-    let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
-        // The error quotes words of the line.
-        let line = popef_cli::values::showable(&line).unwrap_or(line);
-        let error = command.try_get_matches_from_mut(&line).err().unwrap_or(error);
-        with_tip(error, &command, &line)
-    })?;
+    let line = with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
+    let matches = matches(&mut command, &line).map_err(|error| with_tip(error, &command, &line))?;
     let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((args, matches))
 }

@@ -7,8 +7,8 @@ mod list;
 mod mend;
 mod policy;
 
-pub use check::{Checking, Shown};
+pub use check::{Checking, Shown, check_telling};
 pub use explain::Explanation;
-pub use files::{meant, unlisted, values_meant};
+pub use files::{meant, values_meant};
 pub use list::Listing;
 pub use policy::read_policy;

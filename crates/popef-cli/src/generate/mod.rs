@@ -7,9 +7,10 @@ mod zsh;
 
 use std::io::{self, Write};
 
-use clap::Command;
-
+use clap::{ColorChoice, Command};
 use options::Program;
+
+use crate::sections::lines;
 
 /// A shell for which there are completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,12 @@ pub fn manual(
     out.write_all(&page)
 }
 
+/// Writes the manual page of a command of a program, with the help of the commands in it.
+pub fn manual_of_command(out: &mut dyn Write, command: Command) -> io::Result<()> {
+    let sections: Vec<_> = command.get_subcommands().map(of_inner).chain(own_sections(&command)).collect();
+    manual(out, command.version(env!("CARGO_PKG_VERSION")).disable_version_flag(true), sections)
+}
+
 /// Pages of manuals are made for terminals of 80 columns, and are indented.
 pub const MANUAL_WIDTH: usize = 72;
 
@@ -92,4 +99,25 @@ fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
     let lines = lines.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\(aq");
     let lines: String = lines.lines().map(|line| format!("\\&{line}\n")).collect();
     writeln!(out, ".SH \"{}\"\n.nf\n{}.fi", heading.to_uppercase(), lines)
+}
+
+/// The help of a command of a command.
+fn of_inner(command: &Command) -> (String, String) {
+    let help = command.clone().term_width(MANUAL_WIDTH).color(ColorChoice::Never).render_long_help().to_string();
+    let lines = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    (command.get_bin_name().unwrap_or(command.get_name()).to_owned(), lines)
+}
+
+/// What the help of a command has after its options: paragraphs that begin with a heading and a colon.
+fn own_sections(command: &Command) -> Vec<(String, String)> {
+    let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
+    let section = |paragraph: &str| {
+        let (heading, text) = paragraph.split_once(':')?;
+        let lines = match text.strip_prefix('\n') {
+            Some(lines) => format!("{}\n", lines.trim_end()),
+            None => lines(&[("", text)], MANUAL_WIDTH),
+        };
+        Some((heading.to_owned(), lines))
+    };
+    after.split("\n\n").filter_map(section).collect()
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef_cli::format::Format;
-use popef_cli::groups::{Checks, Sources};
+use popef_cli::groups::{Checks, Quiet, Sources};
 use popef_cli::values::{FormatTo, format_to};
 use popef_cli::commands::{Checking, Shown};
 use popef_open::is_stdin;
-use popef_ops::{Code, Error};
+use popef_ops::Error;
 use popef_show::{FindingsFormat, Out};
-use popef_cli::end::{refused, unwritten};
+use popef_cli::end::{refused, unwritten, wrong};
 use popef_cli::input::open_to_check;
 use popef_cli::plain::{Place, Plain};
 use popef_cli::tool::Tool;
@@ -55,11 +55,8 @@ pub(crate) struct Args {
     /// Replace the files of findings if they exist
     #[arg(long, help_heading = "Output")]
     force: bool,
-    /// Print only findings, and what could not be checked
-    ///
-    /// If nothing was found, print nothing. For --format text and github.
-    #[arg(short, long, help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten, next_help_heading = "Output")]
+    quiet: Quiet,
     /// Log what is read, and show what findings mean
     ///
     /// The log goes to stderr.
@@ -70,7 +67,7 @@ pub(crate) struct Args {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let Args { files, checks, sources, quiet, verbose, .. } = self;
-        let (quiet, verbose) = (*quiet, *verbose);
+        let (quiet, verbose) = (quiet.quiet, *verbose);
         let checking = Checking { files, sources, checks, quiet, verbose, open: open_to_check };
         let formats = self.formats()?;
         // A file that must not be replaced is known before the work.
@@ -119,7 +116,7 @@ impl Args {
         formats.iter_mut().for_each(|(_, file)| *file = file.filter(|file| !is_stdin(file)));
         distinct(&formats)?;
         if self.force && formats.iter().all(|(_, file)| file.is_none()) {
-            return Err(wrong("--force is for findings that go to a file: add -o NEW, or --format FORMAT=NEW".to_owned()));
+            return Err(wrong("--force is for findings that go to a file: add -o NEW, or --format FORMAT=NEW"));
         }
         Ok(formats)
     }
@@ -130,8 +127,8 @@ impl Args {
         let mut without = formats.iter_mut().filter(|(_, file)| file.is_none());
         match (without.next(), without.next()) {
             (Some((_, file)), None) => *file = Some(output),
-            (None, _) => return Err(wrong("--output is for a format without a file, and each has one".to_owned())),
-            (Some(_), Some(_)) => return Err(wrong(ONE_EACH.to_owned())),
+            (None, _) => return Err(wrong("--output is for a format without a file, and each has one")),
+            (Some(_), Some(_)) => return Err(wrong(ONE_EACH)),
         }
         Ok(())
     }
@@ -142,7 +139,7 @@ impl Args {
 
     /// Begins the file, if there is one. It never replaces what is read.
     fn begin(&self, file: Option<&Path>) -> Result<Option<Plain>, Error> {
-        let sources = self.files.iter().chain(&self.sources.files_from).chain(&self.checks.policy);
+        let sources = self.files.iter().chain(&self.sources.lists.files_from).chain(&self.checks.policy);
         file.map(|file| self.place(file).begin(sources, [])).transpose()
     }
 
@@ -160,7 +157,7 @@ fn distinct(formats: &[To<'_>]) -> Result<(), Error> {
     let again = |(number, (_, file)): (usize, &To<'_>)| formats.iter().take(number).any(|(_, other)| other == file);
     match formats.iter().enumerate().find(|(number, to)| again((*number, to))) {
         None => Ok(()),
-        Some((_, (_, None))) => Err(wrong(ONE_EACH.to_owned())),
+        Some((_, (_, None))) => Err(wrong(ONE_EACH)),
         Some((_, (_, Some(file)))) => Err(wrong(format!("two formats would be written to {}", file.display()))),
     }
 }
@@ -168,8 +165,4 @@ fn distinct(formats: &[To<'_>]) -> Result<(), Error> {
 /// Findings for a file are kept until the check is done, so that a file is whole or not there.
 fn out(tool: &Tool, file: Option<&Path>) -> Out {
     if file.is_some() { Out::in_memory(false) } else { tool.out() }
-}
-
-fn wrong(message: String) -> Error {
-    Error::new(Code::WrongArguments, message)
 }

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use popef::error::ErrorCode;
 use popef::File;
-use popef_check::{CheckOptions, check_with_progress};
+use popef_check::CheckOptions;
+use popef_cli::commands::check_telling;
 use popef::types::Text;
 use popef_cli::program::Complaint;
 use popef_cli::screen;
@@ -19,7 +20,7 @@ use popef_show::{
 use popef_cli::end::FAILED;
 use popef_cli::input::{Inputs, open_any};
 use popef_cli::plain::{Place, Plain};
-use popef_cli::signals::{hear_signals, is_stopped};
+use popef_cli::signals::is_stopped;
 use popef_cli::to_file::Forms;
 use popef_cli::tool::Tool;
 use popef_cli::values::{path};
@@ -84,9 +85,7 @@ impl Command for Args {
         drop(self.begin(&opened)?);
         // A check cannot be stopped, but until here Ctrl-C ends the program.
         let group = self.check(&opened);
-        if let Err(error) = hear_signals() {
-            tool.say(&format!("cannot listen for Ctrl-C: {error}"));
-        }
+        tool.hear_signals();
         let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened)).collect();
         let mut failures = Failures::default();
         let mut page = self.begin(&opened)?;
@@ -124,13 +123,7 @@ impl Args {
         let mut options = CheckOptions::new();
         options.deep(self.deep).inspect_archives(poplar_inspect::executable::inspect_archive);
         let line = screen::progress("data");
-        let (mut done, mut total) = (0, 0);
-        let report = check_with_progress(opened.iter().map(|opened| &opened.file), &options, &mut |so_far| {
-            line.expect(so_far.total.saturating_sub(total));
-            line.add(so_far.done.saturating_sub(done));
-            (done, total) = (so_far.done, so_far.total);
-            ControlFlow::Continue(())
-        });
+        let report = check_telling(opened, &options, &line);
         line.clear();
         Group::new(opened.iter().map(checked).collect(), report)
     }

@@ -6,6 +6,7 @@ use popef_cli::format::Format;
 
 /// A line for each command that has one of the options.
 const LINES: &[&str] = &[
+    "cat f n",
     "check f",
     "compress f",
     "decompress f",
@@ -24,7 +25,7 @@ const LINES: &[&str] = &[
     "report f",
     "set f",
     "split f --by kind",
-    "strip f",
+    "strip f --drop any",
     "tiles exec f",
     "verify f",
 ];
