@@ -2,20 +2,21 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use clap::builder::TypedValueParser;
 use clap::parser::ValueSource;
 use clap::{
     ArgAction, ArgMatches, Args as ClapArgs, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum,
 };
+use popef_cli::groups::{Checks, Narrow, Parts, Quiet, Sources};
+use popef_cli::line::matches;
+use popef_cli::screen::help_width;
+use popef_cli::values::{named, path, rule_id, when};
+use popef_cli::version::built_with;
 use popef_show::rules::of_library;
 use popef_show::{FindingsFormat, ListFormat, When};
 
-use crate::groups::{Checks, Narrow, Parts, Sources};
-use crate::screen::help_width;
 use crate::sections;
-use crate::values::{named, path, rule_id, showable, when};
 
 /// Shows what is in PopEF files: compiled models for Graphcore IPUs.
 ///
@@ -76,7 +77,7 @@ pub(crate) struct Args {
 
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    pub(crate) remote: crate::remote::RemoteArgs,
+    pub(crate) remote: popef_cli::remote::RemoteArgs,
 
     #[command(flatten)]
     pub(crate) other: Other,
@@ -125,11 +126,8 @@ pub(crate) struct OutputArgs {
     /// Do not shorten names in the overview to fit the terminal
     #[arg(long)]
     pub(crate) full_names: bool,
-    /// Print only findings, and what could not be checked
-    ///
-    /// If nothing was found, print nothing. For --format text and github.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) quiet: Quiet,
     /// Log what is read, and show more of executables, opaque blobs and findings
     ///
     /// The log goes to stderr. Executables are shown with their Poplar headers, with -e or --all also with their tiles,
@@ -186,10 +184,7 @@ impl Args {
         let width = help_width();
         let mut command = Args::command().after_long_help(sections::text(width)).term_width(width);
         let line: Vec<OsString> = line.into_iter().map(Into::into).map(in_full).collect();
-        let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
-            // The error quotes words of the line.
-            showable(&line).and_then(|line| command.try_get_matches_from_mut(line).err()).unwrap_or(error)
-        })?;
+        let matches = matches(&mut command, &line)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok(Args { given: given(&command, &matches), ..args })
     }
@@ -218,27 +213,4 @@ impl Format {
 
 fn format() -> impl TypedValueParser<Value = Format> {
     named(Format::all(), |format| format.name)
-}
-
-/// The version, and what this build can do. `network` is whether the program reads from other machines.
-pub fn built_with(network: bool) -> &'static str {
-    static TEXTS: [OnceLock<String>; 2] = [const { OnceLock::new() }; 2];
-    let [without, with] = &TEXTS;
-    (if network { with } else { without }).get_or_init(|| version_text(network))
-}
-
-fn version_text(network: bool) -> String {
-    let named = |wanted: bool| {
-        let names = popef::FEATURES
-            .iter()
-            .chain(&popef_payload::FEATURES)
-            .filter(|(_, is_on)| *is_on == wanted)
-            .map(|(name, _)| *name);
-        names.collect::<Vec<_>>().join(", ")
-    };
-    let version = env!("CARGO_PKG_VERSION");
-    let network = if network { "yes" } else { "no" };
-    let without = Some(named(false)).filter(|names| !names.is_empty());
-    let without = without.map(|names| format!("\nwithout: {names}")).unwrap_or_default();
-    format!("{version}\nnetwork: {network}\nfeatures: {}{without}", named(true))
 }

@@ -1,12 +1,11 @@
 //! What the options of `popef-dump` ask for, and which of them can be combined. An option that would have no effect is an error,
 //! so that nobody relies on it.
 
-use crate::args::{ALL_RULES, Args, Generate, Given};
-use crate::check::Checking;
-use crate::explain::Explanation;
-use crate::list::Listing;
+use popef_cli::commands::{Checking, Explanation, Listing};
 use popef_show::FindingsFormat;
 use popef_show::rules::of_library;
+
+use crate::args::{ALL_RULES, Args, Generate, Given};
 
 /// What a run does.
 #[derive(Debug)]
@@ -86,7 +85,7 @@ fn explanation(args: &Args) -> Explanation<'_> {
 
 fn checking(args: &Args) -> Checking<'_> {
     let Args { files, sources, checks, output, .. } = args;
-    let (quiet, verbose) = (output.quiet, output.verbose);
+    let (quiet, verbose) = (output.quiet.quiet, output.verbose);
     Checking { files, sources, checks, quiet, verbose, open: popef_open::open }
 }
 
@@ -111,5 +110,23 @@ fn joined(names: &[&str]) -> String {
     match names {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => names.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{CHECKING, SHARED};
+    use crate::args::Args;
+
+    /// A field that gets another name would be allowed where its option has no effect.
+    #[test]
+    fn each_id_is_that_of_an_option() {
+        let command = Args::command();
+        let others = ["color", "generate", "explain", "format", "validate"];
+        for id in CHECKING.iter().chain(&SHARED).chain(&others) {
+            assert!(command.get_arguments().any(|arg| arg.get_id() == *id), "{id}");
+        }
     }
 }

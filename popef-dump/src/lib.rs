@@ -1,5 +1,5 @@
-//! The tool `popef-dump`. Its two programs call [`main`]. The toolbox `popef` uses the rest: what the tool does as
-//! [`Listing`], [`Checking`] and [`Explanation`], and its options in [`groups`] and [`values`].
+//! The tool `popef-dump`: the arguments of the vendor's tool, and what they ask for of `popef-cli`. Its two programs call
+//! [`main`].
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
@@ -14,38 +14,17 @@
 )]
 
 mod args;
-mod check;
 mod combine;
-mod complete;
-mod explain;
-mod files;
-pub mod generate;
-pub mod groups;
-mod list;
-mod log;
-mod mend;
-mod policy;
-mod program;
-#[cfg(feature = "remote-options")]
-pub mod remote;
+mod generate;
 mod run;
-pub mod screen;
-pub mod sections;
-pub mod values;
+mod sections;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use args::Args;
-pub use args::built_with;
-pub use check::{Checking, Shown};
-pub use complete::answer;
-pub use explain::Explanation;
-pub use files::unlisted;
-pub use list::Listing;
-pub use policy::read_policy;
-pub use program::{Complaint, Program, Refusal};
+use popef_cli::complete::answer;
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {

@@ -4,15 +4,14 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use popef_cli::commands::{Shown, meant, values_meant};
+use popef_cli::program::{Program, Refusal};
+use popef_cli::screen::colors;
 use popef_show::{Out, UntilClosed, When};
 
 use crate::args::Args;
-use crate::check::Shown;
 use crate::combine::{self, Job};
-use crate::files::{meant, values_meant};
 use crate::generate;
-use crate::program::{Program, Refusal};
-use crate::screen::colors;
 
 /// The tool itself.
 pub(crate) const POPEF_DUMP: Program = Program { name: "popef-dump", explain: "popef-dump --explain", advise: None };

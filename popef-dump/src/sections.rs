@@ -1,18 +1,6 @@
-//! What the long help and the manual page have after the options, in lines of a certain width.
+//! What the long help and the manual page have after the options.
 
-/// A heading, and terms with what they mean. A meaning without a term is a paragraph.
-pub type Section = (&'static str, &'static [(&'static str, &'static str)]);
-
-/// The exit status of checks.
-pub const CHECK_STATUS: &[(&str, &str)] = &[
-    ("0", "Nothing worse than a warning was found; with --strict, nothing worse than a note."),
-    ("1", "Something worse was found, such as damage."),
-    (
-        "2",
-        "Something could not be checked, such as a missing file; or there are no files; or the policy or the options are \
-         wrong.",
-    ),
-];
+use popef_cli::sections::{CHECK_STATUS, CLOSED_PIPE, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 
 pub(crate) const SECTIONS: [Section; 4] = [
     (
@@ -42,61 +30,14 @@ pub(crate) const SECTIONS: [Section; 4] = [
                 "Something could not be read, or something to be shown is damaged (the rest was shown), or the options are \
                  wrong.",
             ),
-            ("", "A reader that closes the pipe early, such as head, is not an error."),
+            CLOSED_PIPE,
         ],
     ),
     ("Exit status with --validate", CHECK_STATUS),
-    (
-        "Environment",
-        &[
-            ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM", "whether --color=auto uses colours"),
-            ("POPEF_LOG_LEVEL", "TRACE, DEBUG, INFO, WARN, ERR or OFF"),
-            ("POPEF_LOG_DEST", "stdout, stderr or a file"),
-        ],
-    ),
+    ("Environment", &[(COLOR_VARIABLES, "whether --color=auto uses colours"), LOG_LEVEL, LOG_DEST]),
 ];
 
 /// All sections, in lines that are no wider than `width`, except for long commands.
 pub(crate) fn text(width: usize) -> String {
     SECTIONS.map(|(heading, rows)| format!("{heading}:\n{}", lines(rows, width))).join("\n")
-}
-
-/// The lines of a section.
-pub fn lines(rows: &[(&str, &str)], width: usize) -> String {
-    const INDENT: usize = 2;
-    /// Narrower columns are hard to read. Then a meaning comes below its term.
-    const LEAST: usize = 25;
-    let explained = rows.iter().filter(|(_, meaning)| !meaning.is_empty());
-    let column = explained.map(|(term, _)| term.len() + INDENT).max().unwrap_or(0);
-    let beside = width.saturating_sub(INDENT + column) >= LEAST;
-    let mut lines = String::new();
-    for &(term, meaning) in rows {
-        let indent = match term {
-            "" => INDENT,
-            _ if beside => INDENT + column,
-            _ => 3 * INDENT,
-        };
-        let mut start = format!("{:INDENT$}{term}", "");
-        if !term.is_empty() && (meaning.is_empty() || !beside) {
-            lines.push_str(&format!("{start}\n"));
-            start.clear();
-        }
-        for line in wrapped(meaning, width.saturating_sub(indent)) {
-            lines.push_str(&format!("{start:indent$}{line}\n"));
-            start.clear();
-        }
-    }
-    lines
-}
-
-/// A text in lines.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= width => line.extend([" ", word]),
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

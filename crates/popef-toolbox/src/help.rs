@@ -1,10 +1,10 @@
 //! What the tool says of itself as a whole.
 
+use popef_cli::sections::{CHECK_STATUS, CLOSED_PIPE, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 use std::fmt::Write as _;
 
 use clap::Command;
 use clap::builder::StyledStr;
-use popef_dump_tool::sections::{CHECK_STATUS, Section, lines};
 
 /// Statuses and what they mean.
 type Statuses = &'static [(&'static str, &'static str)];
@@ -98,17 +98,10 @@ pub(crate) const COMMON: [Section; 3] = [
             ("1", "\"no\" as an answer: two files differ, a check failed"),
             ("2", "Something could not be done, or the options are wrong."),
             STOPPED,
-            ("", "A reader that closes the pipe early, such as head, is not an error."),
+            CLOSED_PIPE,
         ],
     ),
-    (
-        "Environment",
-        &[
-            ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM", "whether --color auto uses colours"),
-            ("POPEF_LOG_LEVEL", "TRACE, DEBUG, INFO, WARN, ERR or OFF"),
-            ("POPEF_LOG_DEST", "stdout, stderr or a file"),
-        ],
-    ),
+    ("Environment", &[(COLOR_VARIABLES, "whether --color auto uses colours"), LOG_LEVEL, LOG_DEST]),
 ];
 
 /// The first line of the help, which shares it with the exit status. The manual page has sections.

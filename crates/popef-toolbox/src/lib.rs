@@ -26,15 +26,17 @@ use std::process::ExitCode;
 #[cfg(feature = "remote")]
 use clap::Arg;
 use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
-#[cfg(feature = "remote")]
-use popef_dump_tool::remote::OTHER_MACHINES;
-use popef_dump_tool::screen::help_width;
-use popef_dump_tool::{Program, built_with};
-use popef_show::When;
-
 use commands::Commands;
-use common::end::ended;
-use common::tool::Tool;
+#[cfg(feature = "remote")]
+#[cfg(feature = "remote")]
+use popef_cli::end::{ended, wrong};
+use popef_cli::line::{matches, typed, with_value};
+use popef_cli::program::Program;
+use popef_cli::remote::OTHER_MACHINES;
+use popef_cli::screen::help_width;
+use popef_cli::tool::Tool;
+use popef_cli::version::built_with;
+use popef_show::When;
 use tips::with_tip;
 
 // Beginnings of commands and options are errors, so that a new command or option cannot break a script.
@@ -50,7 +52,7 @@ struct Args {
         long,
         global = true,
         value_name = "WHEN",
-        value_parser = common::values::when(),
+        value_parser = popef_cli::values::when(),
         default_value = "auto",
         hide_default_value = true,
         hide_possible_values = true,
@@ -66,7 +68,7 @@ struct Args {
 
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: popef_dump_tool::remote::RemoteArgs,
+    remote: popef_cli::remote::RemoteArgs,
 
     /// Print help; -h prints a summary
     #[arg(short, long, global = true, action = ArgAction::Help, display_order = LAST, help_heading = "Other")]
@@ -87,19 +89,17 @@ pub fn main() -> ExitCode {
 /// Runs the tool with other arguments, the first of which is its name.
 pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
     let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
-    if let Some(status) = popef_dump_tool::answer(&line, &mut std::io::stdout()) {
+    if let Some(status) = popef_cli::complete::answer(&line, &mut std::io::stdout()) {
         return status;
     }
     match parsed(line) {
         Ok((args, options)) => {
-            let tool = Tool::new(args.command.name(), args.color, &options);
+            let command = args.command.given();
+            let tool = Tool::new(args.command.name(), typed("popef", &options), args.color, command);
             let ready = tool.check_stdout();
             #[cfg(feature = "remote")]
-            let ready = ready.and_then(|()| {
-                let wrong = |wrong| popef_ops::Error::new(popef_ops::Code::WrongArguments, wrong);
-                args.remote.apply(Some(common::signals::is_stopped)).map_err(wrong)
-            });
-            let status = ended(&tool, ready.and_then(|()| args.command.run(&tool)));
+            let ready = ready.and_then(|()| args.remote.apply(Some(popef_cli::signals::is_stopped)).map_err(wrong));
+            let status = ended(&tool, ready.and_then(|()| command.run(&tool)));
             #[cfg(feature = "remote")]
             if !args.command.tells_cost() {
                 tool.tell_cost(args.verbose);
@@ -140,13 +140,8 @@ fn local_commands(command: Command) -> Command {
 
 fn parsed(line: impl IntoIterator<Item = impl Into<OsString>>) -> Result<(Args, ArgMatches), clap::Error> {
     let mut command = command();
-    let line = common::color::with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
-    let matches = command.try_get_matches_from_mut(&line).map_err(|error| {
-        // The error quotes words of the line.
-        let line = popef_dump_tool::values::showable(&line).unwrap_or(line);
-        let error = command.try_get_matches_from_mut(&line).err().unwrap_or(error);
-        with_tip(error, &command, &line)
-    })?;
+    let line = with_value(&line.into_iter().map(Into::into).collect::<Vec<_>>());
+    let matches = matches(&mut command, &line).map_err(|error| with_tip(error, &command, &line))?;
     let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((args, matches))
 }

@@ -11,6 +11,12 @@ macro_rules! named {
             /// All of them.
             pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
 
+            /// The one with this name, if there is one.
+            #[allow(dead_code, reason = "not every command line asks")]
+            pub fn named(name: &str) -> Option<$type> {
+                $type::ALL.into_iter().find(|it| it.name() == name)
+            }
+
             /// Its name on a command line.
             pub fn name(self) -> &'static str {
                 match self { $($type::$variant => $name,)+ }

@@ -6,18 +6,19 @@ use std::process::ExitCode;
 
 use popef::read::Data;
 use popef::{Blob, File};
+use popef_cli::end::unwritten;
+use popef_cli::filter::{name_of, type_name};
+use popef_cli::input::open_damaged;
+use popef_cli::plain::Place;
+use popef_cli::stdout::no_terminal;
+use popef_cli::tool::{Tool, raw_stdout};
+use popef_cli::values::{named, path};
 use popef_ops::extract::Npy;
 use popef_ops::{Code, Error};
 use popef_show::{HexView, Out, escape, json_lines};
 
 use super::Command;
-use crate::common::end::unwritten;
-use crate::common::filter::{name_of, type_name};
-use crate::common::input::open_damaged;
 use crate::common::one_blob::OneBlob;
-use crate::common::stdout::no_terminal;
-use crate::common::tool::{Tool, raw_stdout};
-use crate::common::values::{named, path};
 
 /// Write the data of one blob to standard output
 ///
@@ -88,6 +89,10 @@ impl Command for Args {
         }
         self.write(tool, &blob).map_err(|error| error.in_file(&self.file))?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
     }
 }
 

@@ -4,19 +4,19 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef_dump_tool::groups::{Checks, Sources};
-use popef_dump_tool::values::{FormatTo, format_to};
-use popef_dump_tool::{Checking, Shown};
+use popef_cli::commands::{Checking, Shown};
+use popef_cli::end::{refused, unwritten, wrong};
+use popef_cli::format::Format;
+use popef_cli::groups::{Checks, Quiet, Sources};
+use popef_cli::input::open_to_check;
+use popef_cli::plain::{Place, Plain};
+use popef_cli::tool::Tool;
+use popef_cli::values::{FormatTo, format_to, path};
 use popef_open::is_stdin;
-use popef_ops::{Code, Error};
+use popef_ops::Error;
 use popef_show::{FindingsFormat, Out};
 
 use super::Command;
-use crate::common::end::{refused, unwritten};
-use crate::common::input::open_to_check;
-use crate::common::plain::{Place, Plain};
-use crate::common::tool::Tool;
-use crate::common::values::path;
 
 /// Check what would fail when a model is loaded
 #[derive(Debug, clap::Args)]
@@ -49,17 +49,13 @@ pub(crate) struct Args {
     )]
     format: Vec<FormatTo<FindingsFormat>>,
     /// The file for the format that names none; `-` is standard output
-    // Its id is not that of files which other commands make: findings are text, and go to a terminal too.
-    #[arg(id = "findings", short = 'o', long = "output", value_name = "NEW", value_parser = path(), help_heading = "Output")]
+    #[arg(short, long, value_name = "NEW", value_parser = path(), help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace the files of findings if they exist
     #[arg(long, help_heading = "Output")]
     force: bool,
-    /// Print only findings, and what could not be checked
-    ///
-    /// If nothing was found, print nothing. For --format text and github.
-    #[arg(short, long, help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten, next_help_heading = "Output")]
+    quiet: Quiet,
     /// Log what is read, and show what findings mean
     ///
     /// The log goes to stderr.
@@ -70,7 +66,7 @@ pub(crate) struct Args {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let Args { files, checks, sources, quiet, verbose, .. } = self;
-        let (quiet, verbose) = (*quiet, *verbose);
+        let (quiet, verbose) = (quiet.quiet, *verbose);
         let checking = Checking { files, sources, checks, quiet, verbose, open: open_to_check };
         let formats = self.formats()?;
         // A file that must not be replaced is known before the work.
@@ -82,6 +78,25 @@ impl Command for Args {
         let status = checking.run(tool.program(), &mut shown).map_err(refused)?;
         formats.iter().zip(outs).try_for_each(|((_, file), out)| self.write(tool, *file, out))?;
         Ok(status)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: false }
+    }
+
+    /// Findings are text, and go to a terminal too.
+    fn fills_stdout(&self) -> bool {
+        false
+    }
+
+    /// That of the last format that names no file.
+    fn format(&self) -> Option<Format> {
+        let mut to_stdout = self.format.iter().rev().filter(|to| to.file.is_none());
+        to_stdout.find_map(|to| Format::named(to.format.name()))
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 
@@ -100,7 +115,7 @@ impl Args {
         formats.iter_mut().for_each(|(_, file)| *file = file.filter(|file| !is_stdin(file)));
         distinct(&formats)?;
         if self.force && formats.iter().all(|(_, file)| file.is_none()) {
-            return Err(wrong("--force is for findings that go to a file: add -o NEW, or --format FORMAT=NEW".to_owned()));
+            return Err(wrong("--force is for findings that go to a file: add -o NEW, or --format FORMAT=NEW"));
         }
         Ok(formats)
     }
@@ -111,19 +126,19 @@ impl Args {
         let mut without = formats.iter_mut().filter(|(_, file)| file.is_none());
         match (without.next(), without.next()) {
             (Some((_, file)), None) => *file = Some(output),
-            (None, _) => return Err(wrong("--output is for a format without a file, and each has one".to_owned())),
-            (Some(_), Some(_)) => return Err(wrong(ONE_EACH.to_owned())),
+            (None, _) => return Err(wrong("--output is for a format without a file, and each has one")),
+            (Some(_), Some(_)) => return Err(wrong(ONE_EACH)),
         }
         Ok(())
     }
 
-    fn place<'a>(&self, file: &'a Path) -> Place<'a> {
-        Place { path: Some(file), force: self.force, dry_run: false }
+    fn place<'a>(&'a self, file: &'a Path) -> Place<'a> {
+        Place { path: Some(file), ..self.output() }
     }
 
     /// Begins the file, if there is one. It never replaces what is read.
     fn begin(&self, file: Option<&Path>) -> Result<Option<Plain>, Error> {
-        let sources = self.files.iter().chain(&self.sources.files_from).chain(&self.checks.policy);
+        let sources = self.files.iter().chain(&self.sources.lists.files_from).chain(&self.checks.policy);
         file.map(|file| self.place(file).begin(sources, [])).transpose()
     }
 
@@ -141,7 +156,7 @@ fn distinct(formats: &[To<'_>]) -> Result<(), Error> {
     let again = |(number, (_, file)): (usize, &To<'_>)| formats.iter().take(number).any(|(_, other)| other == file);
     match formats.iter().enumerate().find(|(number, to)| again((*number, to))) {
         None => Ok(()),
-        Some((_, (_, None))) => Err(wrong(ONE_EACH.to_owned())),
+        Some((_, (_, None))) => Err(wrong(ONE_EACH)),
         Some((_, (_, Some(file)))) => Err(wrong(format!("two formats would be written to {}", file.display()))),
     }
 }
@@ -149,8 +164,4 @@ fn distinct(formats: &[To<'_>]) -> Result<(), Error> {
 /// Findings for a file are kept until the check is done, so that a file is whole or not there.
 fn out(tool: &Tool, file: Option<&Path>) -> Out {
     if file.is_some() { Out::in_memory(false) } else { tool.out() }
-}
-
-fn wrong(message: String) -> Error {
-    Error::new(Code::WrongArguments, message)
 }

@@ -3,14 +3,15 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use popef_dump_tool::generate::{Shell, completions_of_commands};
+use popef_cli::end::unwritten;
+use popef_cli::generate::{Shell, completions_of_commands};
+use popef_cli::plain::Place;
+use popef_cli::tool::{Tool, raw_stdout};
+use popef_cli::values::named;
 use popef_ops::Error;
 
 use super::Command;
 use crate::command;
-use crate::common::end::unwritten;
-use crate::common::tool::{Tool, raw_stdout};
-use crate::common::values::named;
 
 /// Print the script by which a shell completes commands
 #[derive(Debug, clap::Args)]
@@ -31,5 +32,9 @@ impl Command for Args {
         let script = completions_of_commands(self.shell, &command(), &["popef"]);
         raw_stdout().and_then(|mut out| out.write_all(script.as_bytes())).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
     }
 }

@@ -3,15 +3,16 @@
 use std::process::ExitCode;
 
 use popef::write::Packing;
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs};
+use popef_cli::input::Inputs;
+use popef_cli::output::EachArgs;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 
 use super::Command;
 use crate::common::compression::{To, Work};
-use crate::common::filter::Filter;
-use crate::common::format::FormatArgs;
-use crate::common::input::Inputs;
-use crate::common::output::EachArgs;
-use crate::common::tool::Tool;
 
 /// Compress the executables in files
 ///
@@ -57,5 +58,17 @@ impl Command for Args {
             format: self.format.format,
         };
         work.run(tool)
+    }
+
+    fn output(&self) -> Place<'_> {
+        self.output.place()
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }

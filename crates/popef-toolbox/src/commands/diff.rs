@@ -4,17 +4,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::{Blob, File};
+use popef_cli::end::{FAILED, NO, unwritten};
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs, NETWORK};
+use popef_cli::input::open_whole;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_open::begin;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
 use popef_ops::{Code, Error};
 use popef_show::operations::{DiffExtent, DiffRenderer};
 
 use super::Command;
-use crate::common::end::{FAILED, NO, unwritten};
-use crate::common::filter::Filter;
-use crate::common::format::{FormatArgs, NETWORK};
-use crate::common::input::open_whole;
-use crate::common::tool::Tool;
 use crate::common::values::{path, tolerance};
 
 const AFTER: &str = "Examples:
@@ -71,6 +72,14 @@ impl Command for Args {
         begin(&[self.a.clone(), self.b.clone()]);
         let (a, b) = (open_whole(tool, &self.a)?, open_whole(tool, &self.b)?);
         Ok(ExitCode::from(status(&self.compare(tool, &a, &b)?)))
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

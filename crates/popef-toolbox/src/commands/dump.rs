@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
-use popef_dump_tool::groups::Parts;
+use popef_cli::format::Format;
+use popef_cli::groups::Parts;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 
 use super::Command;
 use crate::common::listing::ListArgs;
-use crate::common::tool::Tool;
 
 /// Show all that is known of a model, or parts of it
 #[derive(Debug, clap::Args)]
@@ -31,5 +33,17 @@ impl Command for Args {
         let mut parts = self.parts.clone();
         parts.all |= parts.selected().is_none();
         self.list.run(tool, &parts, false)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.list.format()
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }

@@ -2,18 +2,19 @@
 
 use std::process::ExitCode;
 
-use popef_dump_tool::Explanation;
 use popef::error::ErrorCode;
 use popef::types::redact_word;
+use popef_cli::commands::Explanation;
+use popef_cli::end::{refused, unwritten};
+use popef_cli::format::{Format, FormatArgs};
+use popef_cli::plain::Place;
+use popef_cli::tool::{Tool, advice};
+use popef_cli::values::rule_id;
 use popef_ops::{Code, Error};
 use popef_show::FindingsFormat;
 use popef_show::rules::{CodeEntry, Groups, of_library};
 
 use super::Command;
-use crate::common::end::{refused, unwritten};
-use crate::common::format::{Format, FormatArgs};
-use crate::common::tool::{Tool, advice};
-use crate::common::values::rule_id;
 
 /// What `popef explain policy` prints.
 const POLICY: &str = include_str!("policy.txt");
@@ -57,6 +58,14 @@ impl Command for Args {
         };
         let explanation = Explanation { ids, rules: all_rules(), codes: all_codes(), format };
         explanation.run(tool.program(), &mut tool.out()).map_err(refused)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

@@ -4,6 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::Blob;
+use popef_cli::end::unwritten;
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs, end_of_files, json_line};
+use popef_cli::input::{Inputs, open_all};
+use popef_cli::output::check_folder;
+use popef_cli::plain::{Place, refuse_elsewhere};
+use popef_cli::tool::Tool;
+use popef_cli::values::{named, path};
 use popef_open::is_stdin;
 use popef_ops::extract::{
     Arrays, ExtractOptions, Extracted, ExtractedBlob, ExtractedFile, OneFile, extract, extract_one,
@@ -14,15 +22,7 @@ use popef_show::{Out, escape};
 use serde::Serialize;
 
 use super::Command;
-use crate::common::output::check_folder;
-use crate::common::plain::refuse_elsewhere;
-use crate::common::end::unwritten;
-use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, end_of_files, json_line};
-use crate::common::input::{Inputs, open_all};
 use crate::common::rows::Rows;
-use crate::common::tool::Tool;
-use crate::common::values::{named, path};
 
 /// Take blobs out into files for other programs
 ///
@@ -111,6 +111,18 @@ impl Command for Args {
         drop(watch);
         out.send().map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 

@@ -7,21 +7,20 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
+use popef_cli::end::{unwritten, wrong};
+use popef_cli::format::{Format, NETWORK};
+use popef_cli::plain::Place;
+use popef_cli::to_file::Forms;
+use popef_cli::tool::Tool;
 use popef_ops::{Code, Error, did_you_mean};
 use popef_show::Out;
 use popef_show::graph::{GraphFormat, GraphOptions, GraphReport, GraphSections, OpsFormat, OpsReport};
 use poplar_graph::{Graph, Ir, IrDump, NoteKind, Order};
 
 use super::{Command, profile};
-use crate::common::end::unwritten;
-use crate::common::format::NETWORK;
 use crate::common::json_file::{Damage, open, refused};
 use crate::common::page::{MADE_BY, title};
-use crate::common::plain::Place;
-use crate::common::to_file::Forms;
-use crate::common::tool::Tool;
 use crate::common::values::{named, path};
-use crate::common::words::wrong;
 
 /// Show how the graphs of a program call each other
 ///
@@ -129,6 +128,14 @@ impl Command for Args {
             (None, Some(file)) => self.show(tool, file),
             _ => Err(wrong("give either one file, or diff and two files")),
         }
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: false }
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.format.and_then(|form| Format::named(form.name()))
     }
 }
 

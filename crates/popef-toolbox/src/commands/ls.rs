@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
-use popef_dump_tool::groups::Parts;
+use popef_cli::format::Format;
+use popef_cli::groups::Parts;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 
 use super::Command;
 use crate::common::listing::ListArgs;
-use crate::common::tool::Tool;
 
 /// List what is in files, one line per blob
 #[derive(Debug, clap::Args)]
@@ -30,5 +32,17 @@ pub(crate) struct Args {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         self.list.run(tool, &Parts::default(), self.full_names)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.list.format()
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }

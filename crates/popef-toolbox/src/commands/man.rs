@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-use clap::ColorChoice;
 use clap::builder::PossibleValuesParser;
-use popef_dump_tool::generate::{MANUAL_WIDTH, manual};
-use popef_dump_tool::sections;
+use popef_cli::sections;
+use popef_cli::end::unwritten;
+use popef_cli::generate::{MANUAL_WIDTH, manual, manual_of_command};
+use popef_cli::plain::Place;
+use popef_cli::tool::{Tool, raw_stdout};
+use popef_cli::values::path;
 use popef_ops::Error;
 
 use super::{Command, Commands};
 use crate::command;
-use crate::common::end::unwritten;
-use crate::common::tool::{Tool, raw_stdout};
-use crate::common::values::path;
 use crate::help::{COMMON, command_rows};
 
 /// Print the manual page of the tool or of a command
@@ -47,16 +47,16 @@ impl Command for Args {
         }
         Ok(ExitCode::SUCCESS)
     }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
 }
 
 /// Writes the page of a command, or of the tool.
 fn page(root: &clap::Command, one: Option<clap::Command>, out: &mut dyn Write) -> io::Result<()> {
     match one {
-        Some(command) => {
-            let sections: Vec<_> = command.get_subcommands().map(of_inner).chain(own_sections(&command)).collect();
-            let command = command.version(env!("CARGO_PKG_VERSION")).disable_version_flag(true);
-            manual(out, command, sections)
-        }
+        Some(command) => manual_of_command(out, command),
         None => {
             let commands = sections::lines(&rows(&command_rows(root)), MANUAL_WIDTH);
             let common = COMMON.iter().map(|(heading, rows)| ((*heading).to_owned(), sections::lines(rows, MANUAL_WIDTH)));
@@ -84,25 +84,4 @@ fn all_pages(root: &clap::Command, folder: &Path) -> Result<(), Error> {
 
 fn rows(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(term, meaning)| (term.as_str(), meaning.as_str())).collect()
-}
-
-/// The help of a command of a command.
-fn of_inner(command: &clap::Command) -> (String, String) {
-    let help = command.clone().term_width(MANUAL_WIDTH).color(ColorChoice::Never).render_long_help().to_string();
-    let lines = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    (command.get_bin_name().unwrap_or(command.get_name()).to_owned(), lines)
-}
-
-/// What the help of a command has after its options: paragraphs that begin with a heading and a colon.
-fn own_sections(command: &clap::Command) -> Vec<(String, String)> {
-    let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
-    let section = |paragraph: &str| {
-        let (heading, text) = paragraph.split_once(':')?;
-        let lines = match text.strip_prefix('\n') {
-            Some(lines) => format!("{}\n", lines.trim_end()),
-            None => sections::lines(&[("", text)], MANUAL_WIDTH),
-        };
-        Some((heading.to_owned(), lines))
-    };
-    after.split("\n\n").filter_map(section).collect()
 }

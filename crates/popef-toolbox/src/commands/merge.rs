@@ -3,17 +3,18 @@
 use std::process::ExitCode;
 
 use clap::builder::TypedValueParser;
+use popef_cli::end::unwritten;
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs};
+use popef_cli::input::{Inputs, open_all};
+use popef_cli::output::OutputArgs;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_ops::{Error, Keep, MergeOptions, merge};
 use popef_show::operations::write_merged;
 
 use super::Command;
-use crate::common::end::unwritten;
 use crate::common::findings::say_findings;
-use crate::common::filter::Filter;
-use crate::common::format::FormatArgs;
-use crate::common::input::{Inputs, open_all};
-use crate::common::output::OutputArgs;
-use crate::common::tool::Tool;
 use crate::common::values::named;
 
 /// Make one file of several
@@ -83,9 +84,21 @@ impl Command for Args {
         };
         let merged = merge(&files, target, &options, &watch)?;
         drop(watch);
-        let mut out = tool.report(self.output.is_stdout());
+        let mut out = tool.report();
         self.format.report(&mut out, &merged, |out, merged| write_merged(out, merged, self.output.dry_run)).map_err(unwritten)?;
         say_findings(tool, merged.new_findings.as_deref());
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        self.output.place()
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }

@@ -1,17 +1,10 @@
 //! The commands, one file each. A new one is its file and a line here.
 
-use std::process::ExitCode;
+use popef_cli::command::Command;
+#[cfg(test)]
+mod tests;
 
 use clap::Subcommand;
-use popef_ops::Error;
-
-use crate::common::tool::Tool;
-
-/// A command: its arguments, and what it does.
-pub(crate) trait Command {
-    /// Runs it. What is returned is the exit status: 0 for success, 1 for "no" as an answer, such as "they differ".
-    fn run(&self, tool: &Tool) -> Result<ExitCode, Error>;
-}
 
 macro_rules! commands {
     ($( $command:ident => $variant:ident, )+) => {
@@ -36,8 +29,9 @@ macro_rules! commands {
                 matches!(self, Commands::Ls(_) | Commands::Dump(_) | Commands::Check(_))
             }
 
-            pub(crate) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-                match self { $( Commands::$variant(args) => args.run(tool), )+ }
+            /// The one that was given.
+            pub(crate) fn given(&self) -> &dyn Command {
+                match self { $( Commands::$variant(args) => args, )+ }
             }
         }
     };

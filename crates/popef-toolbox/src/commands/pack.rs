@@ -5,6 +5,12 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 use popef::write::Packing;
+use popef_cli::end::unwritten;
+use popef_cli::format::{Format, FormatArgs, NETWORK, json_line};
+use popef_cli::output::OutputArgs;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
+use popef_cli::values::path;
 use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, pack};
 use popef_ops::{Error, OutputPath};
 use popef_show::Network;
@@ -13,13 +19,9 @@ use popef_show::operations::PackedText;
 use serde::Serialize;
 
 use super::Command;
-use crate::common::end::unwritten;
 use crate::common::findings::say_findings;
-use crate::common::format::{Format, FormatArgs, NETWORK, json_line};
-use crate::common::output::OutputArgs;
 use crate::common::rows::Rows;
-use crate::common::tool::Tool;
-use crate::common::values::{GivenArrays, named_arrays, path};
+use crate::common::values::{GivenArrays, named_arrays};
 
 /// Make a file of what `extract` took out, or of other parts
 ///
@@ -109,7 +111,7 @@ fn executable(text: &str) -> (&Path, Option<&str>) {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
-        let mut out = tool.report(self.output.is_stdout());
+        let mut out = tool.report();
         let (inputs, watch) = (self.inputs(), tool.progress("packing"));
         let options = PackOptions { compress: self.compression, unchecked: self.unchecked, strict: self.strict };
         let run = |each: Each<'_>| pack(&inputs, self.output.target(), &options, &watch, each);
@@ -143,6 +145,14 @@ impl Command for Args {
         say_findings(tool, packed.new_findings.as_deref());
         say_left_out(&packed, tool);
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        self.output.place()
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

@@ -4,19 +4,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::File;
+use popef_cli::end::unwritten;
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs};
+use popef_cli::input::open_damaged;
+use popef_cli::output::ChangeArgs;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
+use popef_cli::values::path;
 use popef_ops::{Error, FilePath, Target};
 use popef_ops::recover::{RecoverOptions, Recovered, recover};
 use popef_show::operations::write_recovered;
 use serde::Serialize;
 
 use super::Command;
-use crate::common::end::unwritten;
-use crate::common::filter::Filter;
-use crate::common::format::FormatArgs;
-use crate::common::input::open_damaged;
-use crate::common::output::ChangeArgs;
-use crate::common::tool::Tool;
-use crate::common::values::path;
 
 /// Keep what is whole of a damaged file, in a new file
 ///
@@ -47,11 +48,19 @@ impl Command for Args {
         let file = open_damaged(tool, &self.file)?;
         let report = self.recover(tool, &file).map_err(|error| error.in_file(&self.file))?;
         let report = Document { path: self.file.as_os_str().as_encoded_bytes().into(), report };
-        let mut out = tool.report(self.output.is_stdout());
+        let mut out = tool.report();
         let dry_run = self.output.dry_run;
         let text = |out: &mut _, of: &Document| write_recovered(out, &self.file, &of.report, dry_run);
         self.format.report(&mut out, &report, text).map_err(unwritten)?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        self.output.place()
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

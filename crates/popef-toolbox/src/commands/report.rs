@@ -7,9 +7,18 @@ use std::process::ExitCode;
 
 use popef::error::ErrorCode;
 use popef::File;
-use popef_check::{CheckOptions, check_with_progress};
+use popef_check::CheckOptions;
 use popef::types::Text;
-use popef_dump_tool::{Complaint, screen};
+use popef_cli::screen;
+use popef_cli::commands::check_telling;
+use popef_cli::end::FAILED;
+use popef_cli::input::{Inputs, open_any};
+use popef_cli::plain::{Place, Plain};
+use popef_cli::program::Complaint;
+use popef_cli::signals::is_stopped;
+use popef_cli::to_file::Forms;
+use popef_cli::tool::Tool;
+use popef_cli::values::path;
 use popef_open::{Opened, in_order};
 use popef_ops::{Code, Error};
 use popef_show::{
@@ -17,14 +26,7 @@ use popef_show::{
 };
 
 use super::Command;
-use crate::common::end::FAILED;
-use crate::common::input::{Inputs, open_any};
 use crate::common::page::{self, MADE_BY};
-use crate::common::plain::{Place, Plain};
-use crate::common::signals::{hear_signals, is_stopped};
-use crate::common::to_file::Forms;
-use crate::common::tool::Tool;
-use crate::common::values::path;
 
 /// Make one HTML page about a model
 ///
@@ -83,16 +85,22 @@ impl Command for Args {
         drop(self.begin(&opened)?);
         // A check cannot be stopped, but until here Ctrl-C ends the program.
         let group = self.check(&opened);
-        if let Err(error) = hear_signals() {
-            tool.say(&format!("cannot listen for Ctrl-C: {error}"));
-        }
+        tool.hear_signals();
         let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened)).collect();
         let mut failures = Failures::default();
         let mut page = self.begin(&opened)?;
         let written = self.write(&opened, &unread, &group, &mut page, &mut failures);
-        written.map_err(|error| self.place().of_file(error))?;
-        self.place().finish(tool, page, "a page")?;
+        written.map_err(|error| self.output().of_file(error))?;
+        self.output().finish(tool, page, "a page")?;
         Ok(told(tool, &opened, &unread, &failures))
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn takes_lists(&self) -> bool {
+        true
     }
 }
 
@@ -107,25 +115,15 @@ fn nothing_found(opened: &[Opened]) -> Option<Error> {
 }
 
 impl Args {
-    fn place(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
-    }
-
     fn begin(&self, opened: &[Opened]) -> Result<Plain, Error> {
-        self.place().begin(self.inputs.lists(), opened.iter().filter_map(Opened::file))
+        self.output().begin(self.inputs.lists(), opened.iter().filter_map(Opened::file))
     }
 
     fn check(&self, opened: &[Opened]) -> Group {
         let mut options = CheckOptions::new();
         options.deep(self.deep).inspect_archives(poplar_inspect::executable::inspect_archive);
         let line = screen::progress("data");
-        let (mut done, mut total) = (0, 0);
-        let report = check_with_progress(opened.iter().map(|opened| &opened.file), &options, &mut |so_far| {
-            line.expect(so_far.total.saturating_sub(total));
-            line.add(so_far.done.saturating_sub(done));
-            (done, total) = (so_far.done, so_far.total);
-            ControlFlow::Continue(())
-        });
+        let report = check_telling(opened, &options, &line);
         line.clear();
         Group::new(opened.iter().map(checked).collect(), report)
     }

@@ -9,6 +9,14 @@ use std::process::ExitCode;
 use clap::ValueHint;
 use popef::File;
 use popef::types::Text;
+use popef_cli::end::unwritten;
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs, json_document, json_line};
+use popef_cli::input::open_whole;
+use popef_cli::output::ChangeArgs;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
+use popef_cli::values::path;
 use popef_open::is_stdin;
 use popef_ops::set::{BlobChange, Change, Changes, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
 use popef_ops::{Code, Error, FilePath, InFile, OutputPath};
@@ -18,14 +26,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Command;
-use crate::common::end::unwritten;
 use crate::common::findings::say_findings;
-use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, json_document, json_line};
-use crate::common::input::open_whole;
-use crate::common::output::ChangeArgs;
-use crate::common::tool::Tool;
-use crate::common::values::{GivenArrays, named_arrays, path};
+use crate::common::values::{GivenArrays, named_arrays};
 
 /// Change metadata, names and weights, and nothing else
 #[derive(Debug, clap::Args)]
@@ -122,7 +124,7 @@ impl Command for Args {
         let file = open_whole(tool, &self.file)?;
         self.filter.check([&file], &[&self.file])?;
         let changes = Changes { renames: self.renames(&file)?, ..changes };
-        if self.strict && (self.output.dry_run || self.output.is_stdout()) {
+        if self.strict && (self.output.dry_run || self.output.place().is_stdout()) {
             let message = "--strict needs a file that can be read back, which --dry-run and standard output do not have";
             return Err(Error::new(Code::WrongArguments, message));
         }
@@ -136,10 +138,18 @@ impl Command for Args {
         let plan = plan.map_err(|error| error.in_file(&self.file))?;
         let done = self.write(&file, &plan, tool)?;
         let report = Report { file: &self.file, output: &self.output, plan: &plan, done: done.as_ref(), old: file.size() };
-        let mut out = tool.report(self.output.is_stdout());
+        let mut out = tool.report();
         report.show(self.format.format, &mut out).map_err(unwritten)?;
         say_findings(tool, report.findings());
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        self.output.place()
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

@@ -4,19 +4,20 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef_cli::end::unwritten;
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs};
+use popef_cli::input::open_whole;
+use popef_cli::output::check_folder;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
+use popef_cli::values::{named, path};
 use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, TargetFolder, split};
 use popef_show::counted;
 use popef_show::operations::write_split;
 use poplar_inspect::profile::parse_bytes;
 
 use super::Command;
-use crate::common::output::check_folder;
-use crate::common::end::unwritten;
-use crate::common::filter::Filter;
-use crate::common::format::FormatArgs;
-use crate::common::input::open_whole;
-use crate::common::tool::Tool;
-use crate::common::values::{named, path};
 
 /// Make several files of one
 ///
@@ -99,6 +100,14 @@ impl Command for Args {
         self.format.report(&mut tool.out(), &done, text).map_err(unwritten)?;
         warn_of_left_over(&done, tool);
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

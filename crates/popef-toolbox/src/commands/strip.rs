@@ -5,17 +5,18 @@ use std::process::ExitCode;
 
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
+use popef_cli::end::unwritten;
+use popef_cli::filter::{name_of, type_named};
+use popef_cli::format::{Format, FormatArgs};
+use popef_cli::input::open_whole;
+use popef_cli::output::ChangeArgs;
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_ops::{Broken, Code, Error, StripOptions, strip};
 use popef_show::operations::write_stripped;
 use popef_show::{Glob, counted};
 
 use super::Command;
-use crate::common::end::unwritten;
-use crate::common::filter::{name_of, type_named};
-use crate::common::format::FormatArgs;
-use crate::common::input::open_whole;
-use crate::common::output::ChangeArgs;
-use crate::common::tool::Tool;
 use crate::common::values::path;
 
 /// Drop blobs from a file
@@ -120,7 +121,7 @@ impl Command for Args {
         let watch = tool.progress("stripping");
         let stripped = strip(&file, self.output.target(input)?, &options, &watch)?;
         drop(watch);
-        let mut out = tool.report(self.output.is_stdout());
+        let mut out = tool.report();
         self.format.report(&mut out, &stripped, |out, stripped| write_stripped(out, stripped, self.output.dry_run)).map_err(unwritten)?;
         stripped.broken.iter().for_each(|broken| warn(tool, broken));
         let warned = u64::try_from(stripped.broken.len()).unwrap_or(u64::MAX);
@@ -128,6 +129,14 @@ impl Command for Args {
             tool.say(&format!("warning: ... and {} more executables", stripped.broken_count.saturating_sub(warned)));
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn output(&self) -> Place<'_> {
+        self.output.place()
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

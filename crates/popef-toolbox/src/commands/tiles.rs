@@ -10,14 +10,15 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
+use popef_cli::end::wrong;
+use popef_cli::format::{Format, FormatArgs};
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::tiles::TilesFormat;
 
 use super::Command;
-use crate::common::format::{Format, FormatArgs};
-use crate::common::tool::Tool;
 use crate::common::values::named;
-use crate::common::words::wrong;
 
 /// Show what is on the tiles of IPUs
 ///
@@ -81,5 +82,22 @@ impl Command for Args {
             What::Model(args) => args.run(tool, format),
             What::Exec(args) => args.run(tool, self.format),
         }
+    }
+
+    /// Only exec makes a file.
+    fn output(&self) -> Place<'_> {
+        match &self.what {
+            What::Exec(args) => args.place(),
+            _ => Place::NONE,
+        }
+    }
+
+    /// A picture is text, and goes to a terminal too.
+    fn fills_stdout(&self) -> bool {
+        false
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.format.and_then(|form| Format::named(form.name()))
     }
 }

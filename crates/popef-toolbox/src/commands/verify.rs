@@ -8,6 +8,13 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use popef::types::Text;
+use popef_cli::end::{FAILED, NO, unwritten};
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, FormatArgs, end_of_files};
+use popef_cli::input::open_whole;
+use popef_cli::plain::Place;
+use popef_cli::tool::{Tool, Watch, described};
+use popef_cli::values::path;
 use popef_open::is_elsewhere;
 use popef_ops::hash::{
     Algorithms, Manifest, ManifestEntry, SelectNamed, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
@@ -18,13 +25,7 @@ use popef_show::operations::{FileOutcome as Outcome, FileStatus as Status, Verif
 
 use super::Command;
 use super::hash::{one_algorithm, whole_digests};
-use crate::common::end::{FAILED, NO, unwritten};
-use crate::common::filter::Filter;
-use crate::common::format::{Format, FormatArgs, end_of_files};
 use crate::common::in_turn::{Voice, in_turn};
-use crate::common::input::open_whole;
-use crate::common::tool::{Tool, Watch, described};
-use crate::common::values::path;
 
 const AFTER: &str = "Examples:
   popef hash --format json *.popef > models.manifest
@@ -113,6 +114,14 @@ impl Command for Args {
             return Err(self.filter.nothing_chosen(&paths));
         }
         Ok(ExitCode::from(status))
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place::NONE
+    }
+
+    fn format(&self) -> Option<Format> {
+        Some(self.format.format)
     }
 }
 

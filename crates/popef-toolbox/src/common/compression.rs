@@ -7,6 +7,12 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::write::Packing;
+use popef_cli::end::{FAILED, stopped, unwritten};
+use popef_cli::filter::Filter;
+use popef_cli::format::{Format, end_of_files, json_line};
+use popef_cli::input::{Inputs, open_whole};
+use popef_cli::output::{EachArgs, Goes};
+use popef_cli::tool::{Tool, described};
 use popef_ops::{
     CompressOptions, DecompressOptions, Error, ErrorReport, FilePath, InFile, OutputPath, Recompressed,
     RecompressedExecutable, compress, decompress,
@@ -15,13 +21,7 @@ use popef_show::Out;
 use popef_show::operations::RecompressedText;
 use serde::Serialize;
 
-use super::end::{FAILED, stopped, unwritten};
-use super::filter::Filter;
-use super::format::{Format, end_of_files, json_line};
-use super::input::{Inputs, open_whole};
-use super::output::{EachArgs, Goes};
 use super::rows::Rows;
-use super::tool::{Tool, described};
 
 /// What is done with the executables of files.
 pub(crate) struct Work<'a> {
@@ -77,7 +77,7 @@ impl Work<'_> {
         let places = self.output.places(&paths)?;
         places.iter().try_for_each(|place| place.target().check_sources(self.inputs.lists()))?;
         self.check_filter(tool, &paths)?;
-        let mut show = Show::new(self, tool.report(self.output.is_stdout()));
+        let mut show = Show::new(self, tool.report());
         let mut any_compressed = false;
         let mut status = ExitCode::SUCCESS;
         for (path, place) in paths.iter().zip(&places) {

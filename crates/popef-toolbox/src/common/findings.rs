@@ -1,8 +1,7 @@
 //! What checks find in a file that was written.
 
+use popef_cli::tool::Tool;
 use popef_ops::NewFinding;
-
-use crate::common::tool::Tool;
 
 /// At most so many findings are told.
 const MOST_TOLD: usize = 10;

@@ -6,11 +6,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use popef_cli::end::unwritten;
+use popef_cli::tool::Tool;
 use popef_ops::{Code, Error};
 use popef_show::Out;
-
-use super::end::unwritten;
-use super::tool::Tool;
 
 /// Does `work` for each number below `count`, for several at once, and returns the worst of the exit statuses. What is written
 /// for one comes out behind all that is written for those before it, while the work goes on, so little of it is kept.

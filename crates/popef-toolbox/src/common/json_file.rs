@@ -5,13 +5,12 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
+use popef_cli::end::FAILED;
+use popef_cli::meant::meant;
+use popef_cli::tool::{Tool, described};
 use popef_ops::{Code, Error, ErrorReport};
 use poplar_graph::{DumpError, DumpErrorKind};
 use poplar_inspect::tiles::{ReadError, ReadErrorKind};
-
-use super::end::FAILED;
-use super::meant::meant;
-use super::tool::{Tool, described};
 
 /// Opens a file.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 use popef::types::BlobType;
-use popef_dump_tool::Listing;
-use popef_dump_tool::groups::{Narrow, Parts, Sources};
+use popef_cli::commands::Listing;
+use popef_cli::end::refused;
+use popef_cli::filter::{Types, type_named};
+use popef_cli::format::Format;
+use popef_cli::groups::{Narrow, Parts, Sources};
+use popef_cli::tool::Tool;
+use popef_cli::values::{named, path};
 use popef_ops::{Code, Error};
 use popef_show::ListFormat;
-
-use super::end::refused;
-use super::filter::{Types, type_named};
-use super::tool::Tool;
-use super::values::{named, path};
 
 /// Files to list, how much of them, and how.
 #[derive(Debug, Args)]
@@ -48,6 +48,10 @@ pub(crate) struct ListArgs {
 }
 
 impl ListArgs {
+    pub(crate) fn format(&self) -> Option<Format> {
+        Format::named(self.format.name())
+    }
+
     pub(crate) fn run(&self, tool: &Tool, parts: &Parts, full_names: bool) -> Result<ExitCode, Error> {
         if let Some(wrong) = self.contradiction().or_else(|| self.type_meant(parts)) {
             return Err(Error::new(Code::WrongArguments, wrong));

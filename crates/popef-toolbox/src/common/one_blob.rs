@@ -5,10 +5,9 @@ use std::ffi::{OsStr, OsString};
 use clap::Args;
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
+use popef_cli::filter::{blob_type, name_of, type_name};
 use popef_ops::{Code, Error, did_you_mean};
 use popef_show::escape;
-
-use super::filter::{blob_type, name_of, type_name};
 
 /// A blob by its name, by name and type, or by its index.
 #[derive(Clone, Debug, Args)]

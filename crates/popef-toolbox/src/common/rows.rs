@@ -1,11 +1,10 @@
 //! Rows of a JSON document, kept outside memory until the document is complete.
 
+use popef_cli::end::unwritten;
 use popef_ops::Error;
 use popef_show::{JsonRows, Out};
 use serde::Serialize;
 use tempfile::SpooledTempFile;
-
-use super::end::unwritten;
 
 /// More than this is kept in an unnamed temporary file.
 const IN_MEMORY: usize = 1 << 20;

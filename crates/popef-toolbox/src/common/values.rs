@@ -1,11 +1,11 @@
-//! Values of options. They are those of popef-dump.
+//! Values of options, besides those of all tools.
 
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
 use popef_open::{is_elsewhere, is_stdin};
 
-pub(crate) use popef_dump_tool::values::{named, path, rule_id, when};
+pub(crate) use popef_cli::values::{named, path};
 
 /// The path of a file with arrays. It is read at several places, so it is not standard input.
 pub(crate) fn arrays() -> impl TypedValueParser<Value = PathBuf> {

@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef_cli::end::{NO, unwritten, wrong};
+use popef_cli::format::NETWORK;
+use popef_cli::tool::Tool;
 use popef_ops::{Code, Error};
 use popef_show::graph::{GraphDiffReport, GraphFormat};
 use popef_show::{ReportFormat, ReportOptions};
 use poplar_graph::{IrDiff, IrDump};
 
 use super::{form, read};
-use crate::common::end::{NO, unwritten};
-use crate::common::format::NETWORK;
 use crate::common::json_file::unread;
-use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::wrong;
 
 /// Compare two IR dumps of PopART
 ///

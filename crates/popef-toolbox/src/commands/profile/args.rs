@@ -7,13 +7,13 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
+use popef_cli::end::wrong;
 use popef_ops::Error;
 use popef_show::profile::{ProfileFormat, ProfileTable};
 use poplar_inspect::profile::parse_bytes;
 
 use super::diff;
 use crate::common::values::{named, path};
-use crate::common::words::wrong;
 
 /// Show why a model is slow or does not fit
 ///

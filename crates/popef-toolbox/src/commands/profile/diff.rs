@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use popef_cli::end::{FAILED, NO, unwritten, wrong};
+use popef_cli::format::NETWORK;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::profile::{ProfileDiffReport, ProfileFormat, ProfileHead};
 use poplar_inspect::profile::{DiffSubject, DiffTolerance, ProfileVerdict, profile_diff};
 
 use super::input::{self, Keep};
-use crate::common::end::{FAILED, NO, unwritten};
-use crate::common::format::NETWORK;
-use crate::common::tool::Tool;
 use crate::common::values::{named, path, tolerance};
-use crate::common::words::wrong;
 
 /// Compare two profiling reports
 ///

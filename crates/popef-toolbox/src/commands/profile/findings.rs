@@ -4,8 +4,10 @@ use std::io;
 use std::process::ExitCode;
 
 use popef_check::Report;
-use popef_dump_tool::read_policy;
-use popef_dump_tool::screen::screen;
+use popef_cli::commands::read_policy;
+use popef_cli::end::{refused, unwritten};
+use popef_cli::screen::screen;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::profile::Profile;
 use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
@@ -13,8 +15,6 @@ use poplar_inspect::profile::{Policy, facts, propose, rules};
 
 use super::args::{Args, FindingsArgs};
 use super::input::Input;
-use crate::common::end::{refused, unwritten};
-use crate::common::tool::Tool;
 
 impl FindingsArgs {
     fn policy(&self, tool: &Tool) -> Result<Policy, Error> {

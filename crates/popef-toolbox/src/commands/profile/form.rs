@@ -1,8 +1,7 @@
 //! Formats of the output.
 
+use popef_cli::to_file::Forms;
 use popef_show::profile::ProfileFormat;
-
-use crate::common::to_file::Forms;
 
 /// What can be written, and when.
 pub(super) const FORMS: Forms<'static, ProfileFormat> = Forms {

@@ -4,12 +4,12 @@ use std::io::{self, Chain, Cursor, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use popef_cli::end::wrong;
+use popef_cli::meant::meant;
 use popef_ops::{Code, Error};
 use poplar_inspect::profile::{self, ReadOptions, Report};
 
 use crate::common::json_file::open;
-use crate::common::meant::meant;
-use crate::common::words::wrong;
 
 /// A report as it was read.
 #[derive(Debug)]

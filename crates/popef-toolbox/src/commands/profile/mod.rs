@@ -19,16 +19,16 @@ pub(crate) use args::Args;
 use args::What;
 use form::FORMS;
 use input::{Input, Keep};
+use popef_cli::end::{unwritten, wrong};
+use popef_cli::format::{Format, NETWORK};
+use popef_cli::plain::Place;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::profile::{ComparedModels, Profile, ProfileFormat, ProfileHead, SummaryReport};
 use popef_show::{Out, ReportFormat};
 use poplar_inspect::profile::{Remarks, items_per_second};
 
 use super::Command;
-use crate::common::end::unwritten;
-use crate::common::format::NETWORK;
-use crate::common::tool::Tool;
-use crate::common::words::wrong;
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
@@ -39,6 +39,14 @@ impl Command for Args {
             return args.run(tool, self.form());
         }
         self.apart()?.show_report(tool)
+    }
+
+    fn output(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
+    fn format(&self) -> Option<Format> {
+        self.format.and_then(|form| Format::named(form.name()))
     }
 }
 

@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use popef::{File, Metadata};
+use popef_cli::end::wrong;
+use popef_cli::input::open_whole;
+use popef_cli::tool::Tool;
 use popef_open::{StreamData, is_elsewhere, open};
 use popef_ops::Error;
 use popef_show::profile::{Compared, ComparedModel, ComparedModels};
 use poplar_inspect::executable::{Generation, Options, read_blob};
 use poplar_inspect::profile::GraphProfile;
-
-use crate::common::input::open_whole;
-use crate::common::tool::Tool;
-use crate::common::words::wrong;
 
 /// So many models of a file are compared.
 const MOST: usize = 16;

@@ -3,12 +3,12 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use popef_cli::plain::{Place, Plain};
+use popef_cli::signals::{hear_signals, is_stopped};
+use popef_cli::tool::Tool;
 use popef_ops::{Code, Error};
 
 use super::Args;
-use crate::common::plain::{Place, Plain};
-use crate::common::signals::{hear_signals, is_stopped};
-use crate::common::tool::Tool;
 
 impl Args {
     pub(super) fn place<'p>(&self, path: &'p Path) -> Place<'p> {

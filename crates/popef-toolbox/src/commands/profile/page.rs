@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::ProfilePage;
 use popef_show::profile::{Profile, ProfileFormat};
 
 use super::Args;
 use crate::common::page::{MADE_BY, title};
-use crate::common::tool::Tool;
 
 impl Args {
     /// Where a page is written, if one is asked for.

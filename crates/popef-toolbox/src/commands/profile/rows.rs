@@ -3,6 +3,9 @@
 use std::io;
 use std::num::NonZeroUsize;
 
+use popef_cli::end::wrong;
+use popef_cli::format::NETWORK;
+use popef_cli::tool::Tool;
 use popef_ops::{Error, InFile};
 use popef_show::Out;
 use popef_show::profile::{Profile, ProfileFormat, ProfileTable, TableRequest};
@@ -10,9 +13,6 @@ use poplar_inspect::profile::{Selection, Sort};
 
 use super::args::{Args, Order};
 use super::input::Input;
-use crate::common::format::NETWORK;
-use crate::common::tool::Tool;
-use crate::common::words::wrong;
 
 impl Args {
     /// Writes a table, and says if it leaves rows out without a word.

@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use popef_cli::end::{unwritten, wrong};
+use popef_cli::signals::is_stopped;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::profile::{Profile, Timeline};
 use popef_show::{counted, escape};
 
 use super::Args;
-use crate::common::end::unwritten;
 use crate::common::page::MADE_BY;
-use crate::common::signals::is_stopped;
-use crate::common::tool::Tool;
-use crate::common::words::wrong;
 
 impl Args {
     /// Writes the timeline, and says how much is on it.

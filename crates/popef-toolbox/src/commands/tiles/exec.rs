@@ -9,6 +9,12 @@ use std::process::ExitCode;
 use popef::File;
 use popef::read::ExecutableBlob;
 use popef::types::Text;
+use popef_cli::end::{FAILED, unwritten, wrong};
+use popef_cli::format::NETWORK;
+use popef_cli::input::{open_any, open_stream, whatever_is_popef};
+use popef_cli::plain::Place;
+use popef_cli::to_file::Forms;
+use popef_cli::tool::{Tool, described};
 use popef_open::{is_elsewhere, is_stream};
 use popef_ops::{Code, Error};
 use popef_show::tiles::{ExecutableTiles, ExecutablesRenderer, TilesFormat};
@@ -17,14 +23,7 @@ use poplar_inspect::ErrorCode;
 use poplar_inspect::executable::{Numbering, Options, TileFile, visit};
 use poplar_inspect::profile::parse_bytes;
 
-use crate::common::end::{FAILED, unwritten};
-use crate::common::format::NETWORK;
-use crate::common::input::{open_any, open_stream, whatever_is_popef};
-use crate::common::plain::Place;
-use crate::common::to_file::Forms;
-use crate::common::tool::{Tool, described};
 use crate::common::values::path;
-use crate::common::words::wrong;
 
 /// Show how full the tiles of an executable are, and whether it fits
 ///
@@ -216,7 +215,8 @@ impl Args {
         .in_file(&self.file)
     }
 
-    fn place(&self) -> Place<'_> {
+    /// Where the file goes.
+    pub(super) fn place(&self) -> Place<'_> {
         Place { path: self.output.as_deref(), force: self.force, dry_run: false }
     }
 

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use popef_cli::end::{unwritten, wrong};
+use popef_cli::format::FormatArgs;
+use popef_cli::tool::Tool;
 use popef_ops::{Code, Error};
 use popef_show::tiles::MapReport;
 use poplar_inspect::tiles::{Target, TensorMap};
 
-use crate::common::end::unwritten;
-use crate::common::format::FormatArgs;
 use crate::common::json_file::{Damage, open, refused};
-use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::wrong;
 
 /// Show how TensorFlow spread each tensor, and what is uneven
 ///

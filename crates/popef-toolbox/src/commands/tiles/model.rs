@@ -8,17 +8,16 @@ use std::process::ExitCode;
 use popef::Metadata;
 use popef::read::MetadataBlob;
 use popef::types::{Anchor, Text};
+use popef_cli::end::{unwritten, wrong};
+use popef_cli::format::FormatArgs;
+use popef_cli::input::open_whole;
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::tiles::{EstimatesRenderer, ModelEstimate, TensorEstimate};
 use poplar_inspect::executable::Generation;
 use poplar_inspect::tiles::{Order, Target, linear_counts, number_of_elements};
 
-use crate::common::end::unwritten;
-use crate::common::format::FormatArgs;
-use crate::common::input::open_whole;
-use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::wrong;
 
 /// Estimate how the inputs, outputs and weights of a model lie on tiles
 ///

@@ -3,16 +3,14 @@
 use std::process::ExitCode;
 
 use popef::DataType;
+use popef_cli::end::{unwritten, wrong};
+use popef_cli::format::{FormatArgs, NETWORK};
+use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::tiles::PlanReport;
 use poplar_inspect::tiles::{
     Linear, Order, Target, calc_linear_tile_mapping, element_type_of_poplar, number_of_elements,
 };
-
-use crate::common::end::unwritten;
-use crate::common::format::{FormatArgs, NETWORK};
-use crate::common::tool::Tool;
-use crate::common::words::wrong;
 
 /// Predict how a tensor is spread by default
 ///

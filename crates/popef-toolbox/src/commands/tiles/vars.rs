@@ -4,16 +4,15 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use popef_cli::end::{unwritten, wrong};
+use popef_cli::format::FormatArgs;
+use popef_cli::tool::Tool;
 use popef_ops::{Code, Error};
 use popef_show::tiles::VarsReport;
 use poplar_inspect::tiles::{LoweredVars, TileMemory};
 
-use crate::common::end::unwritten;
-use crate::common::format::FormatArgs;
 use crate::common::json_file::{Damage, open, refused};
-use crate::common::tool::Tool;
 use crate::common::values::path;
-use crate::common::words::wrong;
 
 /// Show the memory of tiles: variables, gaps, and what is always live
 ///

@@ -1,21 +1,23 @@
 //! Exit statuses.
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
-use popef_dump_tool::Refusal;
 use popef_ops::{Code, Error};
 
-pub(crate) use super::signals::stopped;
-use super::tool::Tool;
+use crate::program::Refusal;
+use crate::tool::Tool;
+
+pub use crate::signals::stopped;
 
 /// "No" as an answer: two files differ, a file is not as it should be.
-pub(crate) const NO: u8 = 1;
+pub const NO: u8 = 1;
 /// Something could not be done.
-pub(crate) const FAILED: u8 = 2;
+pub const FAILED: u8 = 2;
 
 /// The exit status of a command. Says why it failed, and what to do, in a line each.
-pub(crate) fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
+pub fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
     match result {
         Ok(status) => status,
         Err(error) if error.is_stop() => {
@@ -48,7 +50,7 @@ fn left(_: &Error) -> Option<String> {
 }
 
 /// The error of what popef-dump refuses to do.
-pub(crate) fn refused(refusal: Refusal) -> Error {
+pub fn refused(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Options(problem) => Error::new(Code::WrongArguments, problem),
         Refusal::Unread { doing, path, source } => Error::io(doing, source).in_file(path),
@@ -58,7 +60,7 @@ pub(crate) fn refused(refusal: Refusal) -> Error {
 }
 
 /// An error of writing to standard output.
-pub(crate) fn unwritten(error: io::Error) -> Error {
+pub fn unwritten(error: io::Error) -> Error {
     Error::io("write the output", error)
 }
 
@@ -71,4 +73,9 @@ fn is_closed_pipe(error: &Error) -> bool {
         source = cause.source();
     }
     false
+}
+
+/// An error of arguments.
+pub fn wrong(error: impl Display) -> Error {
+    Error::new(Code::WrongArguments, error.to_string())
 }

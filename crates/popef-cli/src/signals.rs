@@ -12,7 +12,7 @@ static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// The exit status after a signal, as shells show it. If the work was stopped by something else, it is that of Ctrl-C.
-pub(crate) fn stopped() -> u8 {
+pub fn stopped() -> u8 {
     match SIGNAL.load(Ordering::Relaxed) {
         0 => status_of(SIGINT),
         signal => i32::try_from(signal).map_or(u8::MAX, status_of),
@@ -25,7 +25,7 @@ fn status_of(signal: i32) -> u8 {
 
 /// From now on, Ctrl-C and SIGTERM stop the work, and so does the end of a terminal. A second signal ends the program at once.
 /// Until then, they end it as they end any program: a command that only reads leaves nothing behind.
-pub(crate) fn hear_signals() -> io::Result<()> {
+pub fn hear_signals() -> io::Result<()> {
     static HEARD: Once = Once::new();
     let mut result = Ok(());
     HEARD.call_once(|| result = signals().into_iter().try_for_each(hear).and_then(|()| survive_limits()));
@@ -74,6 +74,6 @@ fn ignored_signals() -> Option<u64> {
 }
 
 /// Whether the work is to be stopped.
-pub(crate) fn is_stopped() -> bool {
+pub fn is_stopped() -> bool {
     SIGNALLED.load(Ordering::Relaxed)
 }

@@ -10,18 +10,18 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::read::FileId;
-use popef_check::{CheckOptions, Progress, check_with_progress};
+use popef_check::{CheckOptions, Progress, Report, check_with_progress};
 use popef_open::{Network, Opened, StreamData, in_order, name_of};
 use popef_show::{
     CheckedFile, FindingsFormat, FindingsOptions, FindingsRenderer, Group, Out, ProgressLine, Totals, escape,
 };
 use poplar_inspect::executable::inspect_archive;
 
-use crate::files::{EmptyList, files};
+use super::files::{EmptyList, files};
+use super::mend::mends;
+use super::policy;
 use crate::groups::{Checks, Sources};
 use crate::log::{Log, Verbosity};
-use crate::mend::mends;
-use crate::policy;
 use crate::program::{Complaint, Program, Refusal};
 use crate::screen::{progress, screen};
 
@@ -209,11 +209,7 @@ impl Check<'_> {
     }
 
     fn check(&self, files: Vec<Opened>) -> Checked {
-        let told = Told::default();
-        let report = check_with_progress(files.iter().map(|opened| &opened.file), &self.options, &mut |so_far| {
-            told.tell(&self.progress, so_far);
-            ControlFlow::Continue(())
-        });
+        let report = check_telling(&files, &self.options, &self.progress);
         files.iter().for_each(|opened| self.log.cost(opened));
         let unread = files.iter().filter_map(|opened| self.unread(opened)).collect();
         let notices = files.iter().filter_map(notice).collect();
@@ -277,6 +273,15 @@ fn by_file(paths: &[PathBuf]) -> Vec<Vec<&Path>> {
         }
     }
     files
+}
+
+/// Checks files together, and tells the progress line.
+pub fn check_telling(files: &[Opened], options: &CheckOptions, line: &ProgressLine) -> Report {
+    let told = Told::default();
+    check_with_progress(files.iter().map(|opened| &opened.file), options, &mut |so_far| {
+        told.tell(line, so_far);
+        ControlFlow::Continue(())
+    })
 }
 
 /// How much of one group the progress line was told of.

@@ -9,7 +9,7 @@ use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Deserializer;
 
 /// What a file seems to be, and the command for it.
-pub(crate) fn meant(path: &Path) -> Option<&'static str> {
+pub fn meant(path: &Path) -> Option<&'static str> {
     if popef::File::open(path).is_ok_and(|file| !file.is_empty()) {
         return Some("this is a PopEF file, which popef ls lists");
     }

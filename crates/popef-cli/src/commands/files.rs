@@ -1,11 +1,10 @@
 //! Which files are read.
 
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use popef_open::{expanded, is_elsewhere, is_stdin, listed};
+use popef_open::{is_elsewhere, is_stdin};
 
-use crate::groups::Sources;
+use crate::groups::{Sources, with_objects};
 use crate::program::{Program, Refusal};
 
 /// What a list that names no files is, if there are no other files.
@@ -25,19 +24,7 @@ pub(crate) fn files(
     others: &[PathBuf],
     empty_list: EmptyList,
 ) -> Result<Vec<PathBuf>, Refusal> {
-    let mut files = given.to_owned();
-    let mut empty = Vec::new();
-    for list in &sources.files_from {
-        let named = listed(list).map_err(|source| unlisted(list.clone(), source))?;
-        if named.is_empty() {
-            empty.push(list);
-        }
-        files.extend(named);
-    }
-    let from_stdin = |path: &&PathBuf| is_stdin(path);
-    if files.iter().chain(&sources.files_from).chain(others).filter(from_stdin).nth(1).is_some() {
-        return Err(Refusal::Options("standard input (-) can be read only once".to_owned()));
-    }
+    let (files, empty) = sources.lists.with(given, others)?;
     for list in empty {
         let problem = format!("{} names no files", name_of(list));
         match empty_list {
@@ -46,19 +33,11 @@ pub(crate) fn files(
             EmptyList::Refused(_) => program.complain(&problem),
         }
     }
-    expanded(files).map_err(|(path, source)| Refusal::Unread { doing: "list the objects", path, source })
-}
-
-/// Why a list of files cannot be read, or is none, from the error of [`listed`].
-pub fn unlisted(path: PathBuf, source: io::Error) -> Refusal {
-    match source.kind() {
-        ErrorKind::InvalidData => Refusal::List { path, problem: source.to_string() },
-        _ => Refusal::Unread { doing: "read the list", path, source },
-    }
+    with_objects(files)
 }
 
 /// What was meant by a missing file whose name is a number: --values takes its value only after `=`.
-pub(crate) fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<String> {
+pub fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<String> {
     values?;
     files.iter().find_map(|path| {
         let is_number = path.to_str()?.parse::<u64>().is_ok();
@@ -67,7 +46,7 @@ pub(crate) fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<Str
 }
 
 /// What was meant by a missing file that looks like the value of an option.
-pub(crate) fn meant(path: &Path, option: &str) -> Option<String> {
+pub fn meant(path: &Path, option: &str) -> Option<String> {
     let word = path.to_str()?;
     (!path.exists() && !is_elsewhere(path)).then(|| format!("there is no file {word}; did you mean {option}{word}?"))
 }

@@ -12,11 +12,11 @@ use popef_open::is_stdin;
 use popef_ops::{Code, Error};
 use popef_show::Out;
 
-use super::end::unwritten;
-use super::plain::{Place, Plain};
-use super::signals::{hear_signals, is_stopped};
-use super::tool::Tool;
-use super::words::wrong;
+use crate::end::unwritten;
+use crate::end::wrong;
+use crate::plain::{Place, Plain};
+use crate::signals::is_stopped;
+use crate::tool::Tool;
 
 /// How names end, and the formats that they stand for.
 const ENDS: [(&str, &str); 11] = [
@@ -34,20 +34,23 @@ const ENDS: [(&str, &str); 11] = [
 ];
 
 /// The formats that a command can write into a file.
-pub(crate) struct Forms<'f, F> {
+#[derive(Debug)]
+pub struct Forms<'f, F> {
     /// The command, for the error: `popef graph`.
-    pub(crate) command: &'static str,
-    pub(crate) all: &'f [F],
-    pub(crate) name: fn(F) -> &'static str,
+    pub command: &'static str,
+    /// All of them.
+    pub all: &'f [F],
+    /// The name of one.
+    pub name: fn(F) -> &'static str,
     /// That of a file whose name says nothing.
-    pub(crate) of_file: F,
+    pub of_file: F,
     /// That of a report without a file.
-    pub(crate) of_report: F,
+    pub of_report: F,
 }
 
 impl<F: Copy> Forms<'_, F> {
     /// The format that the options choose.
-    pub(crate) fn chosen(&self, given: Option<F>, output: Option<&Path>) -> Result<F, Error> {
+    pub fn chosen(&self, given: Option<F>, output: Option<&Path>) -> Result<F, Error> {
         match (given, output) {
             (Some(given), _) => Ok(given),
             (None, None) => Ok(self.of_report),
@@ -77,16 +80,14 @@ fn form_of_name(path: &Path) -> Option<&'static str> {
 impl Place<'_> {
     /// Writes a report into the file, which is there only if it is complete. `inputs` are what is read, which is never replaced.
     /// `noun` is what the file is.
-    pub(crate) fn write_report<T>(
+    pub fn write_report<T>(
         self,
         tool: &Tool,
         inputs: &[&Path],
         noun: &str,
         write: impl FnOnce(&mut Out) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if let Err(error) = hear_signals() {
-            tool.say(&format!("cannot listen for Ctrl-C: {error}"));
-        }
+        tool.hear_signals();
         let shared = Shared(Rc::new(RefCell::new(Some(self.begin(inputs, [])?))));
         let mut out = Out::new(Box::new(shared.clone()), false);
         let written = write(&mut out).and_then(|written| out.send().map_err(unwritten).map(|()| written));

@@ -4,16 +4,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use popef_open::is_stdin;
 use popef_ops::{Code, Error, Overwrite, Target, TargetFolder};
 
-use super::elsewhere;
-use super::tool::raw_stdout;
-use super::values::path;
+use crate::elsewhere;
+use crate::plain::Place;
+use crate::tool::raw_stdout;
+use crate::values::path;
 
 /// Options of commands that make one file of several.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct OutputArgs {
+pub struct OutputArgs {
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present = "dry_run")]
     output: Option<PathBuf>,
@@ -22,13 +24,13 @@ pub(crate) struct OutputArgs {
     force: bool,
     /// Only say what would be written, and how large it would be
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Options of commands that change a file.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct ChangeArgs {
+pub struct ChangeArgs {
     /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present_any = ["dry_run", "in_place"], conflicts_with = "in_place")]
     output: Option<PathBuf>,
@@ -40,13 +42,13 @@ pub(crate) struct ChangeArgs {
     force: bool,
     /// Only say what would be written, and how large it would be
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Options of commands that change several files, each on its own.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct EachArgs {
+pub struct EachArgs {
     /// The file to write, if there is one input; `-` is standard output
     #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present_any = ["dry_run", "in_place", "output_dir"], conflicts_with_all = ["in_place", "output_dir"])]
     output: Option<PathBuf>,
@@ -61,14 +63,15 @@ pub(crate) struct EachArgs {
     force: bool,
     /// Only say what would be written, and how large it would be
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Where the new file of one input goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Goes {
+pub enum Goes {
     /// Nowhere: only its size is wanted.
     Nowhere,
+    /// To standard output.
     Stdout,
     /// To a path, which may be its own.
     To(PathBuf, Overwrite),
@@ -81,7 +84,8 @@ pub(crate) enum Goes {
 }
 
 impl Goes {
-    pub(crate) fn target(&self) -> Target<'_> {
+    /// As operations take it.
+    pub fn target(&self) -> Target<'_> {
         match self {
             Goes::Nowhere => Target::Nowhere,
             Goes::Stdout => Target::Stream(stdout()),
@@ -93,7 +97,7 @@ impl Goes {
     }
 
     /// The path of the new file, if it has one.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<&Path> {
         match self {
             Goes::Nowhere | Goes::Stdout => None,
             Goes::To(path, _) | Goes::Trial(path, _) | Goes::Into(path, _) | Goes::IntoTrial(path, _) => Some(path),
@@ -109,12 +113,12 @@ fn into<'p>(path: &'p Path, at: impl Fn(&'p Path) -> TargetFolder<'p>) -> Target
 
 impl EachArgs {
     /// Where the new file of each input goes.
-    pub(crate) fn places(&self, inputs: &[PathBuf]) -> Result<Vec<Goes>, Error> {
+    pub fn places(&self, inputs: &[PathBuf]) -> Result<Vec<Goes>, Error> {
         if self.output.is_some() && inputs.len() > 1 {
             let message = "--output is for one input; use --output-dir or --in-place for several";
             return Err(Error::new(Code::WrongArguments, message));
         }
-        let places: Vec<Goes> = inputs.iter().map(|input| self.place(input)).collect::<Result<_, _>>()?;
+        let places: Vec<Goes> = inputs.iter().map(|input| self.goes(input)).collect::<Result<_, _>>()?;
         let mut paths: Vec<&Path> = places.iter().filter_map(Goes::path).collect();
         paths.sort();
         if let Some(twice) = paths.windows(2).find_map(|pair| pair.first().filter(|first| pair.get(1) == Some(first))) {
@@ -127,11 +131,11 @@ impl EachArgs {
         Ok(places)
     }
 
-    fn place(&self, input: &Path) -> Result<Goes, Error> {
+    fn goes(&self, input: &Path) -> Result<Goes, Error> {
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
         let no_stdin =
             |option| Error::new(Code::WrongArguments, format!("{option} needs inputs with a name, and - has none"));
-        if self.in_place && is_stdout(input) {
+        if self.in_place && is_stdin(input) {
             return Err(no_stdin("--in-place"));
         }
         let to = |path, overwrite| if self.dry_run { Goes::Trial(path, overwrite) } else { Goes::To(path, overwrite) };
@@ -139,11 +143,11 @@ impl EachArgs {
             return Ok(to(input.to_owned(), Overwrite::Inputs));
         }
         match (&self.output, &self.output_dir) {
-            (Some(output), _) if is_stdout(output) && self.dry_run => Ok(Goes::Nowhere),
-            (Some(output), _) if is_stdout(output) => Ok(Goes::Stdout),
+            (Some(output), _) if is_stdin(output) && self.dry_run => Ok(Goes::Nowhere),
+            (Some(output), _) if is_stdin(output) => Ok(Goes::Stdout),
             (Some(output), _) => Ok(to(output.clone(), overwrite)),
             (None, Some(dir)) => {
-                let name = input.file_name().filter(|_| !is_stdout(input)).ok_or_else(|| no_stdin("--output-dir"))?;
+                let name = input.file_name().filter(|_| !is_stdin(input)).ok_or_else(|| no_stdin("--output-dir"))?;
                 let path = dir.join(name);
                 Ok(match self.dry_run {
                     _ if popef_open::is_elsewhere(dir) => to(path, overwrite),
@@ -156,42 +160,43 @@ impl EachArgs {
     }
 
     /// Whether the inputs are replaced. Then those that do not change are left alone.
-    pub(crate) fn is_in_place(&self) -> bool {
+    pub fn is_in_place(&self) -> bool {
         self.in_place
     }
 
-    /// Whether a file goes to standard output, so that reports cannot.
-    pub(crate) fn is_stdout(&self) -> bool {
-        !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
+    /// Where the new file of a single input goes, or would go.
+    pub fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
     }
 }
 
 impl OutputArgs {
-    pub(crate) fn target(&self) -> Target<'_> {
-        target(self.output.as_deref(), self.force, self.dry_run)
+    /// The target of the command.
+    pub fn target(&self) -> Target<'_> {
+        target(self.place())
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<&Path> {
         self.output.as_deref()
     }
 
-    /// Whether the file itself goes to standard output, so that reports cannot.
-    pub(crate) fn is_stdout(&self) -> bool {
-        !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
+    /// Where the file goes, or would go.
+    pub fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
     }
 }
 
 impl ChangeArgs {
     /// Whether the input itself is replaced.
-    pub(crate) fn is_in_place(&self) -> bool {
+    pub fn is_in_place(&self) -> bool {
         self.in_place
     }
 
     /// The target for an input. The input's path is known unless it came through a pipe.
-    pub(crate) fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
+    pub fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
         if !self.in_place {
-            return Ok(target(self.output.as_deref(), self.force, self.dry_run));
+            return Ok(target(self.place()));
         }
         let stdin = || Error::new(Code::WrongArguments, "standard input cannot be changed in place; use --output");
         let in_place = |path| match self.dry_run {
@@ -202,21 +207,21 @@ impl ChangeArgs {
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
-    pub(crate) fn path<'t>(&'t self, input: &'t Path) -> Option<&'t Path> {
+    pub fn path<'t>(&'t self, input: &'t Path) -> Option<&'t Path> {
         if self.in_place { Some(input) } else { self.output.as_deref() }
     }
 
-    /// Whether the file itself goes to standard output, so that reports cannot.
-    pub(crate) fn is_stdout(&self) -> bool {
-        !self.dry_run && self.output.as_deref().is_some_and(is_stdout)
+    /// Where the file goes, or would go.
+    pub fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
     }
 }
 
-fn target(output: Option<&Path>, force: bool, dry_run: bool) -> Target<'_> {
+fn target(Place { path, force, dry_run }: Place<'_>) -> Target<'_> {
     let overwrite = if force { Overwrite::Others } else { Overwrite::Never };
-    match output {
-        Some(path) if is_stdout(path) && !dry_run => Target::Stream(stdout()),
-        Some(path) if is_stdout(path) => Target::Nowhere,
+    match path {
+        Some(path) if is_stdin(path) && !dry_run => Target::Stream(stdout()),
+        Some(path) if is_stdin(path) => Target::Nowhere,
         Some(path) if dry_run => elsewhere::trial(path, overwrite),
         Some(path) => elsewhere::target(path, overwrite),
         None => Target::Nowhere,
@@ -232,7 +237,7 @@ fn stdout() -> Box<dyn Write + Send> {
 }
 
 /// Fails if a folder is not on this machine.
-pub(crate) fn check_folder(folder: Option<&Path>) -> Result<(), Error> {
+pub fn check_folder(folder: Option<&Path>) -> Result<(), Error> {
     match folder.filter(|folder| popef_open::is_elsewhere(folder)) {
         Some(folder) => {
             let message = "several files cannot be put into a bucket at once; write them here, and copy them with the store's own tool";
@@ -240,8 +245,4 @@ pub(crate) fn check_folder(folder: Option<&Path>) -> Result<(), Error> {
         }
         None => Ok(()),
     }
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

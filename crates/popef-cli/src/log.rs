@@ -120,16 +120,18 @@ impl Verbosity {
 #[cfg(test)]
 mod tests {
     use super::{Log, Verbosity};
-    use crate::run::POPEF_DUMP;
+    use crate::program::Program;
+
+    const TOOL: Program = Program { name: "tool", explain: "tool explain", advise: None };
 
     #[test]
     fn levels_add_up() {
-        let log = |verbose, level| Log::new(POPEF_DUMP, verbose, level, None).0;
+        let log = |verbose, level| Log::new(TOOL, verbose, level, None).0;
         assert!(!log(false, None).logs(Verbosity::Err));
         assert!(!log(false, Some("OFF")).logs(Verbosity::Err));
         assert!(log(true, None).logs(Verbosity::Debug) && !log(true, None).logs(Verbosity::Trace));
         assert!(log(true, Some("TRACE")).logs(Verbosity::Trace) && log(true, Some("ERR")).logs(Verbosity::Debug));
         assert!(log(false, Some("warn")).logs(Verbosity::Err) && !log(false, Some("warn")).logs(Verbosity::Info));
-        assert_eq!(Log::new(POPEF_DUMP, false, Some("LOUD"), None).1.len(), 1);
+        assert_eq!(Log::new(TOOL, false, Some("LOUD"), None).1.len(), 1);
     }
 }

@@ -1,20 +1,19 @@
 //! Standard output: what goes there, and how a call that fails tells programs so there.
 
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::ArgMatches;
 use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
-use super::format::{Format, NETWORK, json_document, json_line};
+use crate::command::Command;
+use crate::format::{Format, NETWORK, json_document, json_line};
 
 /// What the options of a command say of standard output.
 #[derive(Clone, Debug)]
-pub(crate) struct Stdout {
+pub struct Stdout {
     /// Whether the file that the command makes goes there. Reports cannot go there then.
     takes_file: bool,
     /// The kind of JSON that a program expects there.
@@ -25,30 +24,29 @@ pub(crate) struct Stdout {
 
 impl Stdout {
     /// By the options of a command, whatever the command is.
-    pub(crate) fn of(tool: &ArgMatches) -> Self {
-        let Some((_, options)) = tool.subcommand() else {
-            return Stdout { takes_file: false, json: None, begun: Arc::default() };
-        };
-        let takes_file = takes_file(options);
-        // Of several formats, one goes there: the one that names no file.
-        let names = options.try_get_raw("format").ok().flatten().into_iter().flatten();
-        let format = names.rev().find_map(|name| Format::ALL.into_iter().find(|format| name == format.name()));
-        let json = format.filter(|format| *format != Format::Text && !takes_file);
+    pub fn of(command: &dyn Command) -> Self {
+        let takes_file = command.fills_stdout();
+        let json = command.format().filter(|format| *format != Format::Text && !takes_file);
         Stdout { takes_file, json, begun: Arc::default() }
     }
 
+    /// Whether the command's own file goes there.
+    pub(crate) fn takes_file(&self) -> bool {
+        self.takes_file
+    }
+
     /// Fails if a file would go to a terminal. Bytes can be commands to a terminal.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Error> {
         if self.takes_file && io::stdout().is_terminal() { Err(no_terminal("the file", "add > FILE")) } else { Ok(()) }
     }
 
     /// A writer to standard output. What nobody reads any more is no error: the exit status is that of the work.
-    pub(crate) fn writer(&self) -> Box<dyn Write> {
+    pub fn writer(&self) -> Box<dyn Write> {
         self.writer_to(UntilClosed::new(io::stdout()))
     }
 
     /// A writer to standard output that fails once nobody reads there.
-    pub(crate) fn read_writer(&self) -> Box<dyn Write> {
+    pub fn read_writer(&self) -> Box<dyn Write> {
         self.writer_to(io::stdout())
     }
 
@@ -61,7 +59,7 @@ impl Stdout {
     }
 
     /// Tells of the error that ended the call. A document that was begun cannot take it.
-    pub(crate) fn tell(&self, error: &Error, report: ErrorReport) -> io::Result<()> {
+    pub fn tell(&self, error: &Error, report: ErrorReport) -> io::Result<()> {
         let failed = Failed { file: error.path().map(InFile::from), error: report };
         let mut out = Out::new(Box::new(io::stdout()), false);
         match self.json {
@@ -74,7 +72,7 @@ impl Stdout {
 
     /// Tells what files on other machines have cost, as a line. Documents have it as a member.
     #[cfg(feature = "remote")]
-    pub(crate) fn tell_cost(&self) -> io::Result<()> {
+    pub fn tell_cost(&self) -> io::Result<()> {
         if self.json != Some(Format::Ndjson) {
             return Ok(());
         }
@@ -84,17 +82,8 @@ impl Stdout {
     }
 }
 
-fn last<'m>(options: &'m ArgMatches, name: &str) -> Option<&'m OsStr> {
-    options.try_get_raw(name).ok().flatten().and_then(Iterator::last)
-}
-
-fn takes_file(options: &ArgMatches) -> bool {
-    let is_trial = options.try_get_one("dry_run").ok().flatten().is_some_and(|is_given: &bool| *is_given);
-    last(options, "output").is_some_and(|path| path == "-") && !is_trial
-}
-
 /// The error if what is not text would be written to a terminal.
-pub(crate) fn no_terminal(what: &str, instead: &str) -> Error {
+pub fn no_terminal(what: &str, instead: &str) -> Error {
     Error::new(Code::WrongArguments, format!("{what} is binary, and is not written to a terminal; {instead}"))
 }
 

@@ -1,13 +1,11 @@
 //! Values of options.
 
-use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
-use popef::types::redact_word;
 use popef_check::Loader;
 use popef_open::path_of;
 use popef_show::rules::Groups;
@@ -70,15 +68,6 @@ pub fn path() -> impl TypedValueParser<Value = PathBuf> {
         true => Err("the name is empty; is a variable of the shell not set?"),
         false => Ok(path_of(path)),
     })
-}
-
-/// A command line as it can be shown: without what may be secret in addresses. `None` if there is nothing of the kind.
-pub fn showable(line: &[OsString]) -> Option<Vec<OsString>> {
-    let shown = |word: &OsString| match redact_word(&word.to_string_lossy()) {
-        Cow::Owned(shown) => shown.into(),
-        Cow::Borrowed(_) => word.clone(),
-    };
-    Some(line.iter().map(shown).collect()).filter(|shown: &Vec<OsString>| shown.as_slice() != line)
 }
 
 /// A number that is as large as it likes: no tensor has more elements than the largest.

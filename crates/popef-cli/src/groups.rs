@@ -1,11 +1,14 @@
 //! Groups of options that `popef-dump` and commands of the toolbox have.
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 use popef_check::Loader;
+use popef_open::{expanded, is_stdin, listed};
 use popef_show::{Glob, Select, Sort};
 
+use crate::program::Refusal;
 use crate::values::{count, loader, path, sort};
 
 /// What to show. Several can be combined. The program says what is shown without any, in the heading.
@@ -99,11 +102,63 @@ pub struct Sources {
     /// By default, all files together are one set, because a model can be spread over several files.
     #[arg(long)]
     pub each: bool,
+    /// Lists of more files.
+    #[command(flatten)]
+    pub lists: Lists,
+}
+
+/// More files. The program gives the heading.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Lists {
     /// Also read the files that LIST names; `-` is standard input
     ///
     /// Then FILE can be missing. LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
     #[arg(long, value_name = "LIST", value_parser = path(), action = ArgAction::Append)]
     pub files_from: Vec<PathBuf>,
+}
+
+impl Lists {
+    /// The files that were given and those that the lists name, and the lists that name none. `others` may be standard input too,
+    /// which can be read only once.
+    pub(crate) fn with(&self, given: &[PathBuf], others: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<&PathBuf>), Refusal> {
+        let mut files = given.to_owned();
+        let mut empty = Vec::new();
+        for list in &self.files_from {
+            let named = listed(list).map_err(|source| unlisted(list.clone(), source))?;
+            if named.is_empty() {
+                empty.push(list);
+            }
+            files.extend(named);
+        }
+        let from_stdin = |path: &&PathBuf| is_stdin(path);
+        match files.iter().chain(&self.files_from).chain(others).filter(from_stdin).nth(1) {
+            Some(_) => Err(Refusal::Options("standard input (-) can be read only once".to_owned())),
+            None => Ok((files, empty)),
+        }
+    }
+}
+
+/// The files, and instead of prefixes of buckets the objects in them.
+pub(crate) fn with_objects(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Refusal> {
+    expanded(files).map_err(|(path, source)| Refusal::Unread { doing: "list the objects", path, source })
+}
+
+/// Why a list of files cannot be read, or is none, from the error of [`listed`].
+fn unlisted(path: PathBuf, source: io::Error) -> Refusal {
+    match source.kind() {
+        ErrorKind::InvalidData => Refusal::List { path, problem: source.to_string() },
+        _ => Refusal::Unread { doing: "read the list", path, source },
+    }
+}
+
+/// How much is printed of a check. The program gives the heading.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Quiet {
+    /// Print only findings, and what could not be checked
+    ///
+    /// If nothing was found, print nothing. For --format text and github.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// What to check, and what is a failure.

@@ -7,11 +7,10 @@ mod zsh;
 
 use std::io::{self, Write};
 
-use clap::{Command, CommandFactory as _};
-
-use crate::args::{Args, Generate};
-use crate::sections::{self, SECTIONS};
+use clap::{ColorChoice, Command};
 use options::Program;
+
+use crate::sections::lines;
 
 /// A shell for which there are completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +50,7 @@ pub fn completions_of_commands(shell: Shell, command: &Command, names: &[&str]) 
 }
 
 /// The script with which a shell completes the arguments of a program without commands.
-fn completions(shell: Shell, command: &Command, names: &[&str]) -> String {
+pub fn completions(shell: Shell, command: &Command, names: &[&str]) -> String {
     let program = Program::of(command);
     match shell {
         Shell::Bash => bash::script(&program, names),
@@ -79,6 +78,12 @@ pub fn manual(
     out.write_all(&page)
 }
 
+/// Writes the manual page of a command of a program, with the help of the commands in it.
+pub fn manual_of_command(out: &mut dyn Write, command: Command) -> io::Result<()> {
+    let sections: Vec<_> = command.get_subcommands().map(of_inner).chain(own_sections(&command)).collect();
+    manual(out, command.version(env!("CARGO_PKG_VERSION")).disable_version_flag(true), sections)
+}
+
 /// Pages of manuals are made for terminals of 80 columns, and are indented.
 pub const MANUAL_WIDTH: usize = 72;
 
@@ -96,17 +101,23 @@ fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
     writeln!(out, ".SH \"{}\"\n.nf\n{}.fi", heading.to_uppercase(), lines)
 }
 
-/// Writes what `popef-dump --generate` prints.
-pub(crate) fn write(what: Generate, out: &mut impl Write) -> io::Result<()> {
-    let script = |shell| completions(shell, &Args::command(), &["popef-dump", "popef_dump"]);
-    match what {
-        Generate::CompletionsBash => out.write_all(script(Shell::Bash).as_bytes()),
-        Generate::CompletionsFish => out.write_all(script(Shell::Fish).as_bytes()),
-        Generate::CompletionsZsh => out.write_all(script(Shell::Zsh).as_bytes()),
-        Generate::Man => {
-            let text =
-                |(heading, rows): &sections::Section| ((*heading).to_owned(), sections::lines(rows, MANUAL_WIDTH));
-            manual(out, Args::command(), SECTIONS.iter().map(text))
-        }
-    }
+/// The help of a command of a command.
+fn of_inner(command: &Command) -> (String, String) {
+    let help = command.clone().term_width(MANUAL_WIDTH).color(ColorChoice::Never).render_long_help().to_string();
+    let lines = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    (command.get_bin_name().unwrap_or(command.get_name()).to_owned(), lines)
+}
+
+/// What the help of a command has after its options: paragraphs that begin with a heading and a colon.
+fn own_sections(command: &Command) -> Vec<(String, String)> {
+    let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
+    let section = |paragraph: &str| {
+        let (heading, text) = paragraph.split_once(':')?;
+        let lines = match text.strip_prefix('\n') {
+            Some(lines) => format!("{}\n", lines.trim_end()),
+            None => lines(&[("", text)], MANUAL_WIDTH),
+        };
+        Some((heading.to_owned(), lines))
+    };
+    after.split("\n\n").filter_map(section).collect()
 }

@@ -4,57 +4,47 @@ use std::fs;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::{ArgAction, Args};
+use clap::Args;
 use popef::File;
-use popef_dump_tool::unlisted;
-use popef_open::{Opened, StreamData, expanded, is_stdin, listed, open, open_handle};
+use popef_open::{Opened, StreamData, is_stdin, open, open_handle};
 use popef_ops::{Code, Error};
 
-use super::end::refused;
-use super::meant::meant;
-use super::signals::is_stopped;
-use super::tool::Tool;
-use super::values::path;
+use crate::end::{refused, wrong};
+use crate::groups::{Lists, with_objects};
+use crate::meant::meant;
+use crate::signals::is_stopped;
+use crate::tool::Tool;
+use crate::values::path;
 
 /// Files to read.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Inputs {
+pub struct Inputs {
     /// Files to read; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path(), required_unless_present = "files_from")]
     files: Vec<PathBuf>,
-    /// Also read the files that LIST names; `-` is standard input
-    ///
-    /// Then FILE can be missing. LIST has one name per line, or names with NUL between them, as `find -print0` writes them.
-    #[arg(long, value_name = "LIST", value_parser = path(), action = ArgAction::Append, help_heading = "Selection")]
-    files_from: Vec<PathBuf>,
+    #[command(flatten, next_help_heading = "Selection")]
+    lists: Lists,
 }
 
 impl Inputs {
     /// The paths of all files.
-    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut paths = self.files.clone();
-        for list in &self.files_from {
-            paths.extend(listed(list).map_err(|error| refused(unlisted(list.clone(), error)))?);
-        }
-        let from_stdin = |path: &&PathBuf| is_stdin(path);
-        if paths.iter().chain(&self.files_from).filter(from_stdin).nth(1).is_some() {
-            return Err(Error::new(Code::WrongArguments, "standard input (-) can be read only once"));
-        }
-        match self.files_from.first().filter(|_| paths.is_empty()) {
-            Some(list) => Err(Error::new(Code::WrongArguments, "the list names no files").in_file(list)),
-            None => expanded(paths).map_err(|(path, error)| Error::io("list the objects", error).in_file(path)),
+    pub fn paths(&self) -> Result<Vec<PathBuf>, Error> {
+        let (paths, empty) = self.lists.with(&self.files, &[]).map_err(refused)?;
+        match empty.first().filter(|_| paths.is_empty()) {
+            Some(list) => Err(wrong("the list names no files").in_file(list)),
+            None => with_objects(paths).map_err(refused),
         }
     }
 
     /// The files that name others. No output may replace them.
-    pub(crate) fn lists(&self) -> impl Iterator<Item = &Path> {
-        self.files_from.iter().map(PathBuf::as_path)
+    pub fn lists(&self) -> impl Iterator<Item = &Path> {
+        self.lists.files_from.iter().map(PathBuf::as_path)
     }
 }
 
 /// Opens a file, whatever it is. What comes through a pipe is copied to an unnamed temporary file, because it may be larger than
 /// memory.
-pub(crate) fn open_any(path: &Path) -> Result<Opened, Error> {
+pub fn open_any(path: &Path) -> Result<Opened, Error> {
     // Files are read when they are asked for data, and those on other machines must allow it.
     let opened = open_copied(path, StreamData::Keep)?;
     match opened.empty_stream() {
@@ -64,7 +54,7 @@ pub(crate) fn open_any(path: &Path) -> Result<Opened, Error> {
 }
 
 /// Opens a file for the checks, which tell of all that is wrong with it. As much of a stream is checked as of a file.
-pub(crate) fn open_to_check(path: &Path, data: StreamData) -> Opened {
+pub fn open_to_check(path: &Path, data: StreamData) -> Opened {
     let opened = if is_endless(path) { Ok(open(path, data)) } else { open_copied(path, data) };
     opened.unwrap_or_else(|error| Opened::unreadable(path.to_owned(), io::Error::other(error)))
 }
@@ -119,7 +109,7 @@ fn stdin() -> Result<fs::File, Error> {
 }
 
 /// Opens a stream whose first bytes were looked at.
-pub(crate) fn open_stream(stream: impl Read, path: &Path) -> Result<Opened, Error> {
+pub fn open_stream(stream: impl Read, path: &Path) -> Result<Opened, Error> {
     open_handle(copied(stream)?, path).map_err(unreadable)
 }
 
@@ -148,12 +138,12 @@ fn unreadable(error: io::Error) -> Error {
 }
 
 /// Opens files that must not be damaged.
-pub(crate) fn open_all(tool: &Tool, paths: &[PathBuf]) -> Result<Vec<File>, Error> {
+pub fn open_all(tool: &Tool, paths: &[PathBuf]) -> Result<Vec<File>, Error> {
     paths.iter().map(|path| open_whole(tool, path)).collect()
 }
 
 /// Opens a file that must not be damaged.
-pub(crate) fn open_whole(tool: &Tool, path: &Path) -> Result<File, Error> {
+pub fn open_whole(tool: &Tool, path: &Path) -> Result<File, Error> {
     let file = open_damaged(tool, path)?;
     match file.damage() {
         Some(damage) => Err(Error::from(damage.clone()).in_file(path)),
@@ -162,12 +152,12 @@ pub(crate) fn open_whole(tool: &Tool, path: &Path) -> Result<File, Error> {
 }
 
 /// Opens a file that may be damaged. The blobs before the damage can be read.
-pub(crate) fn open_damaged(tool: &Tool, path: &Path) -> Result<File, Error> {
+pub fn open_damaged(tool: &Tool, path: &Path) -> Result<File, Error> {
     whatever_is_popef(tool, open_any(path)?)
 }
 
 /// The file that was opened, which may be damaged.
-pub(crate) fn whatever_is_popef(tool: &Tool, opened: Opened) -> Result<File, Error> {
+pub fn whatever_is_popef(tool: &Tool, opened: Opened) -> Result<File, Error> {
     let path = &*opened.path;
     if let Some(foreign) = &opened.foreign {
         let message = match meant(path) {

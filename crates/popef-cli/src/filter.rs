@@ -9,24 +9,24 @@ use popef::{Blob, File};
 use popef_ops::{Code, Error};
 use popef_show::{Glob, escape};
 
-pub(crate) use popef_show::type_name;
+pub use popef_show::type_name;
 
-use super::values::named;
+use crate::values::named;
 
 /// The option that chooses blobs by their types.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Types {
+pub struct Types {
     /// Only blobs of TYPE: executable, metadata, tensor, feed or opaque
     ///
     /// Separate several with commas.
     #[arg(long = "type", value_name = "TYPE", value_parser = blob_type(), value_delimiter = ',', hide_possible_values = true)]
-    pub(crate) types: Vec<BlobType>,
+    pub types: Vec<BlobType>,
 }
 
 /// Options that choose blobs.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Selection")]
-pub(crate) struct Filter {
+pub struct Filter {
     #[command(flatten)]
     types: Types,
     /// Only blobs whose name matches GLOB
@@ -44,35 +44,35 @@ pub(crate) struct Filter {
 }
 
 /// The type that users name so.
-pub(crate) fn type_named(name: &str) -> Option<BlobType> {
+pub fn type_named(name: &str) -> Option<BlobType> {
     BlobType::ALL.iter().copied().find(|blob_type| type_name(*blob_type) == name)
 }
 
 /// The value of an option that is a type of blobs.
-pub(crate) fn blob_type() -> impl TypedValueParser<Value = BlobType> {
+pub fn blob_type() -> impl TypedValueParser<Value = BlobType> {
     named(BlobType::ALL.iter().copied(), |blob_type| type_name(*blob_type))
 }
 
 impl Types {
     /// Whether blobs of all types are chosen.
-    pub(crate) fn is_all(&self) -> bool {
+    pub fn is_all(&self) -> bool {
         self.types.is_empty()
     }
 
     /// Whether blobs of a type are chosen.
-    pub(crate) fn take(&self, blob_type: BlobType) -> bool {
+    pub fn take(&self, blob_type: BlobType) -> bool {
         self.is_all() || self.types.contains(&blob_type)
     }
 }
 
 impl Filter {
     /// Whether every blob is chosen.
-    pub(crate) fn is_everything(&self) -> bool {
+    pub fn is_everything(&self) -> bool {
         self.types.is_all() && self.takes_all_names()
     }
 
     /// Fails if no blob of any file is chosen, which is more likely a slip of the pen than a wish. `paths` are those of the files.
-    pub(crate) fn check<'f>(
+    pub fn check<'f>(
         &self,
         files: impl IntoIterator<Item = &'f File>,
         paths: &[impl AsRef<Path>],
@@ -85,7 +85,7 @@ impl Filter {
     }
 
     /// The error if no blob of any of these files is chosen.
-    pub(crate) fn nothing_chosen(&self, paths: &[impl AsRef<Path>]) -> Error {
+    pub fn nothing_chosen(&self, paths: &[impl AsRef<Path>]) -> Error {
         let message = self.matches_nothing();
         match paths {
             [path] => Error::new(Code::NothingChosen, message).in_file(path.as_ref()),
@@ -94,25 +94,16 @@ impl Filter {
     }
 
     fn matches_nothing(&self) -> String {
-        format!("nothing matches {}", self.given())
-    }
-
-    /// The filters as they are given: `--type feed --filter a --exclude b`.
-    fn given(&self) -> String {
-        let types = self.types.types.iter().map(|blob_type| ("--type", type_name(*blob_type)));
-        let filter = self.filter.iter().map(|glob| ("--filter", glob.as_str()));
-        let exclude = self.exclude.iter().map(|glob| ("--exclude", glob.as_str()));
-        let given = types.chain(filter).chain(exclude).map(|(option, value)| format!("{option} {}", escape(value)));
-        given.collect::<Vec<_>>().join(" ")
+        format!("nothing matches {}", escape(&given(&self.types.types, &self.filter, &self.exclude)))
     }
 
     /// Whether a blob is chosen.
-    pub(crate) fn takes(&self, blob: &Blob<'_>) -> bool {
+    pub fn takes(&self, blob: &Blob<'_>) -> bool {
         self.types.take(blob.blob_type()) && (self.takes_all_names() || self.takes_name(&name_of(blob)))
     }
 
     /// Whether a blob of a type and a name is chosen. That of metadata is its executable's.
-    pub(crate) fn takes_named(&self, blob_type: BlobType, name: &Text<'_>) -> bool {
+    pub fn takes_named(&self, blob_type: BlobType, name: &Text<'_>) -> bool {
         self.types.take(blob_type) && (self.takes_all_names() || self.takes_name(name))
     }
 
@@ -128,7 +119,16 @@ impl Filter {
 }
 
 /// The name by which a blob is chosen and shown. That of metadata is its executable's.
-pub(crate) fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
+pub fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
     let of_metadata = || blob.as_metadata().map(|metadata| metadata.executable());
     blob.name().or_else(of_metadata).unwrap_or_default()
+}
+
+/// The filters as they are given: `--type feed --filter a --exclude b`.
+pub(crate) fn given(types: &[BlobType], filter: &[Glob], exclude: &[Glob]) -> String {
+    let types = types.iter().map(|blob_type| ("--type", type_name(*blob_type)));
+    let filter = filter.iter().map(|glob| ("--filter", glob.as_str()));
+    let exclude = exclude.iter().map(|glob| ("--exclude", glob.as_str()));
+    let given = types.chain(filter).chain(exclude).map(|(option, value)| format!("{option} {value}"));
+    given.collect::<Vec<_>>().join(" ")
 }

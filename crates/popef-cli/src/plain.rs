@@ -8,12 +8,15 @@ use popef_open::is_stdin;
 use popef_ops::{Code, Error, Overwrite, PlainFile};
 use popef_show::{UntilClosed, escape, size};
 
-use super::end::unwritten;
-use super::tool::Tool;
+use crate::end::unwritten;
+use crate::tool::Tool;
 
 /// A file that is written, or only counted.
-pub(crate) enum Plain {
+#[derive(Debug)]
+pub enum Plain {
+    /// Standard output, until nobody reads there.
     Stdout(UntilClosed<io::Stdout>),
+    /// A file, which is there once it is complete.
     File(PlainFile),
     /// In a dry run: how many bytes it would have.
     Counted(u64),
@@ -21,17 +24,29 @@ pub(crate) enum Plain {
 
 /// Where a file goes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'p> {
+pub struct Place<'p> {
     /// `-` is standard output. There is none if a dry run names none.
-    pub(crate) path: Option<&'p Path>,
-    pub(crate) force: bool,
-    pub(crate) dry_run: bool,
+    pub path: Option<&'p Path>,
+    /// Whether an existing file is replaced.
+    pub force: bool,
+    /// Whether nothing is written, and only said what would be.
+    pub dry_run: bool,
+}
+
+impl Place<'static> {
+    /// That of a command that makes no file.
+    pub const NONE: Self = Place { path: None, force: false, dry_run: false };
 }
 
 impl Place<'_> {
+    /// Whether the file goes to standard output.
+    pub fn is_stdout(self) -> bool {
+        !self.dry_run && self.path.is_some_and(is_stdin)
+    }
+
     /// Begins the file. A dry run fails as well if something is in the way. `sources` and `files` are what is read: the file never
     /// replaces them.
-    pub(crate) fn begin<'f>(
+    pub fn begin<'f>(
         self,
         sources: impl IntoIterator<Item: AsRef<Path>>,
         files: impl IntoIterator<Item = &'f File>,
@@ -47,7 +62,7 @@ impl Place<'_> {
     }
 
     /// The error of writing, with the path of the file if it has one.
-    pub(crate) fn of_file(self, error: Error) -> Error {
+    pub fn of_file(self, error: Error) -> Error {
         match self.path.filter(|path| !is_stdin(path)) {
             Some(path) => error.in_file(path),
             None => error,
@@ -55,7 +70,7 @@ impl Place<'_> {
     }
 
     /// Puts the file in its place. After a dry run, says how large it would be. `noun` is what it is.
-    pub(crate) fn finish(self, tool: &Tool, plain: Plain, noun: &str) -> Result<(), Error> {
+    pub fn finish(self, tool: &Tool, plain: Plain, noun: &str) -> Result<(), Error> {
         match plain {
             Plain::Stdout(_) => Ok(()),
             Plain::File(file) => file.finish(),
@@ -72,7 +87,7 @@ impl Place<'_> {
 }
 
 /// Fails if a file that is no PopEF would be on another machine.
-pub(crate) fn refuse_elsewhere(path: Option<&Path>) -> Result<(), Error> {
+pub fn refuse_elsewhere(path: Option<&Path>) -> Result<(), Error> {
     let Some(path) = path.filter(|path| popef_open::is_elsewhere(path)) else { return Ok(()) };
     let message =
         "only PopEF files are written to other machines; write it here, and copy it with the store's own tool";

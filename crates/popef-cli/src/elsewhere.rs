@@ -5,7 +5,7 @@ use std::path::Path;
 use popef_ops::{Overwrite, Target};
 
 /// A path, or an object in a bucket.
-pub(super) fn target(path: &Path, overwrite: Overwrite) -> Target<'_> {
+pub(crate) fn target(path: &Path, overwrite: Overwrite) -> Target<'_> {
     #[cfg(feature = "remote")]
     if popef_open::is_elsewhere(path) {
         return Target::Store(Box::new(object::Object { path, overwrite }));
@@ -14,7 +14,7 @@ pub(super) fn target(path: &Path, overwrite: Overwrite) -> Target<'_> {
 }
 
 /// The same for a dry run. What is in a bucket is not looked at.
-pub(super) fn trial(path: &Path, overwrite: Overwrite) -> Target<'_> {
+pub(crate) fn trial(path: &Path, overwrite: Overwrite) -> Target<'_> {
     if popef_open::is_elsewhere(path) { Target::Nowhere } else { Target::Trial(path, overwrite) }
 }
 

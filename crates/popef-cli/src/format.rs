@@ -8,25 +8,25 @@ use popef_open::network_cost;
 use popef_show::{Network, Out, ReportOptions};
 use serde::Serialize;
 
-use super::values::named;
+use crate::values::named;
 
-pub(crate) use popef_show::{ReportFormat as Format, json_item as json_line};
+pub use popef_show::{ReportFormat as Format, json_item as json_line};
 
 /// What files on other machines have cost the whole call, up to when it is written.
-pub(crate) const NETWORK: Network = Network::new(|| network_cost().map(|cost| (cost.requests, cost.bytes)));
+pub const NETWORK: Network = Network::new(|| network_cost().map(|cost| (cost.requests, cost.bytes)));
 
 /// The option that says what a report looks like.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct FormatArgs {
+pub struct FormatArgs {
     /// Format of the report: text; json, one document; or ndjson, lines of JSON
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value = "text", hide_default_value = true, hide_possible_values = true)]
-    pub(crate) format: Format,
+    pub format: Format,
 }
 
 impl FormatArgs {
     /// Writes a report that is one document, or as `text` shows it.
-    pub(crate) fn report<T: Serialize>(
+    pub fn report<T: Serialize>(
         &self,
         out: &mut Out,
         report: &T,
@@ -37,7 +37,7 @@ impl FormatArgs {
     }
 
     /// The same, with at most so many rows of each table.
-    pub(crate) fn top(&self, top: usize) -> ReportOptions {
+    pub fn top(&self, top: usize) -> ReportOptions {
         ReportOptions { format: self.format, top, network: NETWORK }
     }
 }
@@ -47,11 +47,11 @@ fn format() -> impl TypedValueParser<Value = Format> {
 }
 
 /// Writes a report as a JSON document.
-pub(crate) fn json_document(out: &mut Out, report: &impl Serialize) -> io::Result<()> {
+pub fn json_document(out: &mut Out, report: &impl Serialize) -> io::Result<()> {
     popef_show::json_document(out, report, NETWORK)
 }
 
 /// Ends a document whose list of files was written.
-pub(crate) fn end_of_files(out: &mut Out) -> io::Result<()> {
+pub fn end_of_files(out: &mut Out) -> io::Result<()> {
     popef_show::end_of_files(out, NETWORK)
 }

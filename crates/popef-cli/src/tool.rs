@@ -4,24 +4,24 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use clap::ArgMatches;
 use popef::error::ErrorCode;
 use popef::types::redact;
-use popef_dump_tool::screen::{colors, progress};
-use popef_dump_tool::{Complaint, Program};
 use popef_open::{Foreign, is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
-use super::signals::{hear_signals, is_stopped};
-use super::stdout::Stdout;
+use crate::command::Command;
+use crate::program::{Complaint, Program};
+use crate::screen::{colors, progress};
+use crate::signals::{hear_signals, is_stopped};
+use crate::stdout::Stdout;
 
 /// The tool as a command sees it: what the command is called, where its output goes, and how.
 #[derive(Debug)]
-pub(crate) struct Tool {
+pub struct Tool {
     program: Program,
-    /// The line that shows the command's help.
-    help: String,
+    /// What users type for the command that runs: `popef tiles plan`.
+    typed: String,
     colors: bool,
     /// Whether --force was given.
     is_forced: bool,
@@ -31,46 +31,46 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// `command` is what users type: `popef merge`. `options` are those of the whole tool.
-    pub(crate) fn new(command: &'static str, when: When, options: &ArgMatches) -> Self {
+    /// `name` is what users type: `popef tiles`. `typed` has the command inside of it, if there is one: `popef tiles plan`.
+    pub fn new(name: &'static str, typed: String, when: When, command: &dyn Command) -> Self {
         Tool {
-            program: Program { name: command, explain: "popef explain", advise: Some(of_failure) },
-            help: help(options),
-            is_forced: is_forced(options),
-            takes_lists: innermost(options).1.try_contains_id("files_from").is_ok(),
+            program: Program { name, explain: "popef explain", advise: Some(of_failure) },
+            typed,
+            is_forced: command.output().force,
+            takes_lists: command.takes_lists(),
             colors: colors(when),
-            stdout: Stdout::of(options),
+            stdout: Stdout::of(command),
         }
     }
 
     /// Fails if a file would go to a terminal.
-    pub(crate) fn check_stdout(&self) -> Result<(), Error> {
+    pub fn check_stdout(&self) -> Result<(), Error> {
         self.stdout.check()
     }
 
     /// The command, for what popef-dump does under this name.
-    pub(crate) fn program(&self) -> Program {
+    pub fn program(&self) -> Program {
         self.program
     }
 
     /// Standard output. Data and reports go there; words for people about the work go to stderr. If nobody reads them any more, the
     /// work goes on.
-    pub(crate) fn out(&self) -> Out {
+    pub fn out(&self) -> Out {
         Out::new(self.stdout.writer(), self.colors)
     }
 
     /// The same for commands that only show what there is, and end when nobody reads it.
-    pub(crate) fn out_while_read(&self) -> Out {
+    pub fn out_while_read(&self) -> Out {
         Out::new(self.stdout.read_writer(), self.colors)
     }
 
     /// Where a report goes: to stderr if a file goes to standard output.
-    pub(crate) fn report(&self, stdout_is_taken: bool) -> Out {
-        if stdout_is_taken { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
+    pub fn report(&self) -> Out {
+        if self.stdout.takes_file() { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
     }
 
     /// Tells programs in JSON why the call failed, if they expect JSON.
-    pub(crate) fn tell_programs(&self, error: &Error) {
+    pub fn tell_programs(&self, error: &Error) {
         let mut report = described(error);
         report.advice = self.advice(error);
         // If nothing can be written there, standard error and the exit status have to do.
@@ -80,7 +80,7 @@ impl Tool {
     /// Says what files on other machines have cost the whole call: programs that expect lines of JSON are told always, and people
     /// if they want to know.
     #[cfg(feature = "remote")]
-    pub(crate) fn tell_cost(&self, verbose: bool) {
+    pub fn tell_cost(&self, verbose: bool) {
         let Some(cost) = popef_open::network_cost() else { return };
         // If nothing can be written there, the exit status is still right.
         let _ = self.stdout.tell_cost();
@@ -90,12 +90,12 @@ impl Tool {
     }
 
     /// Says why something failed and what to do, in a line each.
-    pub(crate) fn complain(&self, error: &Error) {
+    pub fn complain(&self, error: &Error) {
         self.complaint(error).into_iter().for_each(|line| self.say(&line));
     }
 
     /// Why something failed and what to do, in a line each.
-    pub(crate) fn complaint(&self, error: &Error) -> impl IntoIterator<Item = String> {
+    pub fn complaint(&self, error: &Error) -> impl IntoIterator<Item = String> {
         let Complaint { text, advice } = complaint(&words(error), error.code(), self.advice(error));
         [text, advice].into_iter().filter(|line| !line.is_empty())
     }
@@ -103,7 +103,7 @@ impl Tool {
     /// What to do about an error. Only the tool knows the help of the command.
     fn advice(&self, error: &Error) -> String {
         match error.code() {
-            code if code == Code::WrongArguments.as_str() => format!("See {}.", self.help),
+            code if code == Code::WrongArguments.as_str() => format!("See {} --help.", self.typed),
             code if code == Code::FileExists.as_str() && self.is_forced => "Choose another path.".to_owned(),
             // Of an output, the text says what to do.
             _ if error.to_string().ends_with("name a file in it") => "Name a file in it.".to_owned(),
@@ -113,37 +113,41 @@ impl Tool {
     }
 
     /// What a file is that is not PopEF, and how to go on with the command.
-    pub(crate) fn foreign(&self, foreign: &Foreign) -> String {
-        let command = self.help.trim_end_matches(" --help");
-        if self.takes_lists { foreign.advising(command) } else { foreign.advising_one(command) }
+    pub fn foreign(&self, foreign: &Foreign) -> String {
+        if self.takes_lists { foreign.advising(&self.typed) } else { foreign.advising_one(&self.typed) }
     }
 
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
     /// already. Those of files are escaped here, and addresses lose their secrets.
-    pub(crate) fn say(&self, text: &str) {
+    pub fn say(&self, text: &str) {
         // If stderr is closed, nobody can be told.
         let _ = writeln!(io::stderr(), "{}: {}", self.program.name, escape_rest(&redact(text)));
     }
 
     /// A progress line on stderr, if that is a terminal, which says that `what` is read or written. From now on, Ctrl-C stops
     /// the work instead of the program, so that nothing half done is left.
-    pub(crate) fn progress(&self, what: &'static str) -> Watch {
+    pub fn progress(&self, what: &'static str) -> Watch {
+        self.hear_signals();
+        Watch(progress(what))
+    }
+
+    /// From now on, Ctrl-C stops the work instead of the program.
+    pub fn hear_signals(&self) {
         if let Err(error) = hear_signals() {
             self.say(&format!("cannot listen for Ctrl-C: {error}"));
         }
-        Watch(progress(what))
     }
 }
 
 /// An error in words, in which standard input is not called `-`.
-pub(crate) fn words(error: &Error) -> String {
+pub fn words(error: &Error) -> String {
     let text = error.to_string();
     let of_stdin = text.strip_prefix("-: ").filter(|_| error.path().is_some_and(is_stdin));
     of_stdin.map_or_else(|| text.clone(), |rest| format!("{}: {rest}", name_of("-".as_ref())))
 }
 
 /// An error for a report.
-pub(crate) fn described(error: &Error) -> ErrorReport {
+pub fn described(error: &Error) -> ErrorReport {
     let mut report = error.describe();
     report.message = redact(&report.message).into_owned();
     report.advice = advice(report.code, leaves_others(error)).to_owned();
@@ -175,7 +179,7 @@ fn leaves_others(error: &Error) -> bool {
 
 /// What to do about an error, with the names of commands and options. `leaves_others` is whether other blobs of a damaged file can
 /// be found.
-pub(crate) fn advice(code: &str, leaves_others: bool) -> &'static str {
+pub fn advice(code: &str, leaves_others: bool) -> &'static str {
     let own = Code::ALL.iter().find(|own| own.as_str() == code);
     match (own, code.parse()) {
         (Some(Code::FileExists), _) => "Choose another path, or allow overwriting with --force.",
@@ -236,40 +240,21 @@ fn is_of_folder(error: &Error) -> bool {
     codes.iter().any(|code| code.as_str() == error.code()) && error.path().is_some_and(Path::is_dir)
 }
 
-fn is_forced(options: &ArgMatches) -> bool {
-    innermost(options).1.try_get_one("force").is_ok_and(|force| force == Some(&true))
-}
-
-/// The line that shows the help of the command that runs: `popef tiles plan --help`.
-fn help(options: &ArgMatches) -> String {
-    innermost(options).0 + " --help"
-}
-
-/// The command that runs, such as `popef tiles plan`, and its options.
-fn innermost(mut options: &ArgMatches) -> (String, &ArgMatches) {
-    let mut line = "popef".to_owned();
-    while let Some((command, of_command)) = options.subcommand() {
-        line.extend([" ", command]);
-        options = of_command;
-    }
-    (line, options)
-}
-
 /// Standard output without Rust's buffer, so that the system can copy to it, and binary data is not searched for lines.
 #[cfg(unix)]
-pub(crate) fn raw_stdout() -> io::Result<std::fs::File> {
+pub fn raw_stdout() -> io::Result<std::fs::File> {
     use std::os::fd::AsFd as _;
     io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from)
 }
 
 #[cfg(not(unix))]
-pub(crate) fn raw_stdout() -> io::Result<io::Stdout> {
+pub fn raw_stdout() -> io::Result<io::Stdout> {
     Ok(io::stdout())
 }
 
 /// Shows how far the work is, and stops it at Ctrl-C. The line disappears when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch(ProgressLine);
+pub struct Watch(ProgressLine);
 
 impl Progress for Watch {
     fn expect(&self, bytes: u64) {
@@ -290,11 +275,11 @@ impl Drop for Watch {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::*;
 
     #[test]
     fn the_documentation_has_all_codes() {
-        let docs = include_str!("../../../../docs/TOOLBOX.md").replace("\r\n", "\n");
+        let docs = include_str!("../../../docs/TOOLBOX.md").replace("\r\n", "\n");
         let row =
             |code: &Code| format!("| `{}` | `{}` | {} |\n", code.as_str(), code.kind(), advice(code.as_str(), false));
         let table: String = Code::ALL.iter().map(row).collect();

@@ -10,10 +10,10 @@ use popef::types::BlobType;
 use popef_open::{Cost, Inputs, Network, Opened, Presence, Provided, StreamData, in_order, name_of};
 use popef_show::{
     Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
-    type_word,
 };
 
-use crate::files::{EmptyList, files, values_meant};
+use super::files::{EmptyList, files, values_meant};
+use crate::filter::given;
 use crate::groups::{Narrow, Parts, Sources};
 use crate::log::{Log, Verbosity};
 use crate::program::{Complaint, Program, Refusal, UNREAD};
@@ -95,19 +95,10 @@ impl Listing<'_> {
     /// Why nothing was shown.
     fn nothing(&self, files: usize, options: &Options) -> String {
         if !options.pass_all() {
-            return format!("nothing matches {}", self.filters());
+            return format!("nothing matches {}", given(self.types, &self.narrow.filter, &self.narrow.exclude));
         }
         let parts = parts(self.parts).join(" or ");
         if files == 1 { format!("the file has no {parts}") } else { format!("none of the files has {parts}") }
-    }
-
-    /// The filters as they are given: `--type feed --filter a --exclude b`.
-    fn filters(&self) -> String {
-        let types = self.types.iter().filter_map(|&blob_type| type_word(blob_type)).map(|word| ("--type", word));
-        let filter = self.narrow.filter.iter().map(|glob| ("--filter", glob.as_str()));
-        let exclude = self.narrow.exclude.iter().map(|glob| ("--exclude", glob.as_str()));
-        let given = types.chain(filter).chain(exclude).map(|(option, value)| format!("{option} {value}"));
-        given.collect::<Vec<_>>().join(" ")
     }
 
     fn options(&self) -> Options {

@@ -13,7 +13,7 @@ use popef_show::rules::did_you_mean;
 use popef_show::{Failure, escape};
 
 /// Something could not be read, or what was to be shown is damaged. 1 is for findings of checks.
-pub(crate) const UNREAD: u8 = 2;
+pub const UNREAD: u8 = 2;
 
 /// Why nothing was shown or checked.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Program {
     }
 
     /// Writes a line to stderr. It may hold names of files, which are untrusted too, and addresses, which may have secrets.
-    pub(crate) fn complain(self, text: &str) {
+    pub fn complain(self, text: &str) {
         // If stderr is closed, nobody can be told.
         let _ = writeln!(io::stderr(), "{self}: {}", escape(&redact(text)));
     }
@@ -135,7 +135,7 @@ impl Program {
     }
 
     /// The exit status when nothing could be done, and why.
-    pub(crate) fn unread(self, why: &(impl fmt::Display + ?Sized)) -> ExitCode {
+    pub fn unread(self, why: &(impl fmt::Display + ?Sized)) -> ExitCode {
         self.complain(&why.to_string());
         ExitCode::from(UNREAD)
     }
@@ -155,7 +155,7 @@ impl Program {
     }
 
     /// The exit status of writing. A reader that closes the pipe early is no error.
-    pub(crate) fn written(self, result: io::Result<()>) -> ExitCode {
+    pub fn written(self, result: io::Result<()>) -> ExitCode {
         match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
