@@ -142,7 +142,9 @@ impl Deflater {
 /// The threads end before the writer goes on.
 impl Drop for Deflater {
     fn drop(&mut self) {
-        self.pool.take().map(Ahead::end);
+        if let Some(pool) = self.pool.take() {
+            pool.end();
+        }
     }
 }
 
