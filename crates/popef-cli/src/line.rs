@@ -52,7 +52,7 @@ fn is_when(word: Option<&OsString>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn only_a_missing_value_is_added() {

@@ -275,7 +275,7 @@ impl Drop for Watch {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn the_documentation_has_all_codes() {

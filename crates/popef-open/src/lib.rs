@@ -27,8 +27,7 @@
 //! With the feature `remote`, names can be addresses of files in buckets and behind https. [`path_of`] makes paths of them.
 //!
 //! [`Inputs`] opens many files on all processors, works on them there, and gives the results in the order of the files.
-//! [`in_order`] does that for any other work, and [`Ahead`] for a caller who asks for one result after the other. [`listed`]
-//! reads a list of paths, and [`policy()`] a policy for checks.
+//! [`in_order`] does that for any other work. [`listed`] reads a list of paths, and [`policy()`] a policy for checks.
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
@@ -46,7 +45,6 @@
     )
 )]
 
-mod ahead;
 mod foreign;
 mod how;
 mod inputs;
@@ -63,7 +61,6 @@ mod provided;
 mod remote;
 mod shell;
 
-pub use ahead::{Ahead, Waited};
 pub use foreign::Foreign;
 pub use how::StreamData;
 pub use inputs::Inputs;

@@ -1,19 +1,15 @@
 //! Common parts of operations that read much data: tasks on all processors whose results are taken in order, and data
 //! in pieces.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::iter;
-use std::num::NonZero;
-use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::ops::{ControlFlow, Range};
 
 use popef::error::ErrorKind;
 use popef::read::Data;
+use popef_work::Room;
 use tempfile::TempDir;
 
 use crate::error::Error;
@@ -182,7 +178,7 @@ pub(crate) fn temporary_folder() -> Result<TempDir, Error> {
     tempfile::tempdir().map_err(|error| Error::io("make a temporary folder", error).in_file(env::temp_dir()))
 }
 
-/// Works on tasks on all processors, and hands the results to `take` in the order of the tasks, on the calling thread.
+/// Works on tasks on all processors that are free, and hands the results to `take` in the order of the tasks, on the calling thread.
 ///
 /// Tasks are made when there is room for their results, so any number of them takes little memory. The first error in the
 /// order of the tasks ends the work.
@@ -202,58 +198,18 @@ pub(crate) fn rows_in_order<T: Send, R: Send>(
     rows: fn(&R) -> usize,
     mut take: impl FnMut(R) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut tasks = tasks.into_iter();
-    let first: Vec<T> = tasks.by_ref().take(2).collect();
-    let crew = Crew::hire(if first.len() < 2 { 0 } else { usize::MAX });
-    let Crew(workers) = crew;
-    let mut tasks = first.into_iter().chain(tasks);
-    if workers < 2 {
-        drop(crew);
-        let mut scratch = Scratch::default();
-        return tasks.try_for_each(|task| take(make(&mut scratch, task)?));
-    }
-    let team = Team::new(tasks, workers, rows);
-    thread::scope(|scope| {
-        let mut any = false;
-        for _ in 0..workers {
-            match thread::Builder::new().spawn_scoped(scope, || team.work(&make)) {
-                Ok(_) => any = true,
-                // The system cannot start another thread, so there is one worker less.
-                Err(_) => drop(Leaving(&team)),
-            }
-        }
-        let mut scratch = Scratch::default();
-        if !any {
-            while let Some((_, task)) = team.claim() {
-                take(make(&mut scratch, task)?)?;
-                team.count_one();
-            }
-            return Ok(());
-        }
-        let result = team.take_all(take);
-        team.stop();
-        result
-    })
-}
-
-/// Threads that work. All operations of the process share one for each processor, so that operations on several files
-/// at once do not start many more.
-struct Crew(usize);
-
-static BUSY: AtomicUsize = AtomicUsize::new(0);
-
-impl Crew {
-    fn hire(most: usize) -> Crew {
-        let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        let free = |busy: usize| processors.saturating_sub(busy).min(most);
-        let before = BUSY.fetch_update(Relaxed, Relaxed, |busy| Some(busy.saturating_add(free(busy))));
-        Crew(before.map_or(0, free))
-    }
-}
-
-impl Drop for Crew {
-    fn drop(&mut self) {
-        BUSY.fetch_sub(self.0, Relaxed);
+    let make = |scratch: &mut Scratch, task| {
+        let made = make(scratch, task);
+        let held = made.as_ref().map_or(0, rows);
+        (made, held)
+    };
+    let take = |made: Result<R, Error>| match made.and_then(&mut take) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(error),
+    };
+    match popef_work::in_order(tasks, Room { results: AHEAD, held: MOST_ROWS }, make, take) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
     }
 }
 
@@ -262,121 +218,6 @@ const AHEAD: usize = 1024;
 
 /// Maximum number of rows in the results that wait.
 const MOST_ROWS: usize = 4096;
-
-struct Team<I, R> {
-    state: Mutex<State<I, R>>,
-    changed: Condvar,
-    /// Returns the number of rows of a result.
-    rows: fn(&R) -> usize,
-}
-
-struct State<I, R> {
-    tasks: I,
-    claimed: usize,
-    taken: usize,
-    ready: BTreeMap<usize, Result<R, Error>>,
-    /// The number of rows of the results in `ready`.
-    rows: usize,
-    workers: usize,
-    stopped: bool,
-}
-
-impl<I, R> State<I, R> {
-    /// Whether no other result may be made. The awaited one is always in progress already.
-    fn is_full(&self) -> bool {
-        self.claimed >= self.taken.saturating_add(AHEAD) || self.rows >= MOST_ROWS
-    }
-}
-
-impl<I: Iterator, R> Team<I, R> {
-    fn new(tasks: I, workers: usize, rows: fn(&R) -> usize) -> Self {
-        let state = State { tasks, claimed: 0, taken: 0, ready: BTreeMap::new(), rows: 0, workers, stopped: false };
-        Team { state: Mutex::new(state), changed: Condvar::new(), rows }
-    }
-
-    fn rows_of(&self, result: &Result<R, Error>) -> usize {
-        result.as_ref().map_or(0, self.rows)
-    }
-
-    fn work(&self, make: &impl Fn(&mut Scratch, I::Item) -> Result<R, Error>) {
-        let _leaving = Leaving(self);
-        let mut scratch = Scratch::default();
-        while let Some((index, task)) = self.claim() {
-            let result = make(&mut scratch, task);
-            let mut state = self.lock();
-            state.rows = state.rows.saturating_add(self.rows_of(&result));
-            state.ready.insert(index, result);
-            let is_awaited = state.taken == index;
-            drop(state);
-            if is_awaited {
-                self.changed.notify_all();
-            }
-        }
-    }
-
-    /// The next task, once there is room for its result.
-    fn claim(&self) -> Option<(usize, I::Item)> {
-        let full = |state: &mut State<I, R>| state.is_full() && !state.stopped;
-        let mut state = self.changed.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
-        if state.stopped {
-            return None;
-        }
-        let task = state.tasks.next()?;
-        let index = state.claimed;
-        state.claimed = index.saturating_add(1);
-        Some((index, task))
-    }
-
-    fn take_all(&self, mut take: impl FnMut(R) -> Result<(), Error>) -> Result<(), Error> {
-        while let Some(result) = self.next() {
-            take(result?)?;
-        }
-        Ok(())
-    }
-
-    /// The next result. `None` if no worker is left to make it.
-    fn next(&self) -> Option<Result<R, Error>> {
-        let missing = |state: &mut State<I, R>| !state.ready.contains_key(&state.taken) && state.workers > 0;
-        let mut state = self.changed.wait_while(self.lock(), missing).unwrap_or_else(PoisonError::into_inner);
-        let taken = state.taken;
-        let result = state.ready.remove(&taken)?;
-        state.rows = state.rows.saturating_sub(self.rows_of(&result));
-        drop(state);
-        self.count_one();
-        Some(result)
-    }
-
-    /// Makes room for one more result.
-    fn count_one(&self) {
-        let mut state = self.lock();
-        state.taken = state.taken.saturating_add(1);
-        drop(state);
-        self.changed.notify_all();
-    }
-}
-
-impl<I, R> Team<I, R> {
-    fn lock(&self) -> MutexGuard<'_, State<I, R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn stop(&self) {
-        self.lock().stopped = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Reports the end of a worker, even by a panic, so that its result is not awaited for ever.
-struct Leaving<'t, I, R>(&'t Team<I, R>);
-
-impl<I, R> Drop for Leaving<'_, I, R> {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.workers = state.workers.saturating_sub(1);
-        drop(state);
-        self.0.changed.notify_all();
-    }
-}
 
 #[cfg(test)]
 mod tests {

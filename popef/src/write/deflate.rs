@@ -9,15 +9,12 @@
 //! The ends of blocks depend on the data alone. So the bytes are the same for any number of threads, and for any pieces
 //! in which the data comes.
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::mem;
-use std::num::NonZero;
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use popef_work::{Ahead, Room, Threads, Waited};
 use zlib_rs::adler32::adler32;
 
 use super::packing::Packing;
@@ -61,23 +58,28 @@ pub(super) fn pack(data: &[u8], packing: Packing, threads: usize) -> Result<Vec<
 pub(super) struct Deflater {
     block: Block,
     checksum: Checksum,
-    pool: Pool,
+    level: Compression,
+    /// The largest number of threads. 0 means one for each processor that is free.
+    threads: usize,
+    /// The blocks that are compressed on threads. Counting processors takes the system longer than compressing a few bytes, so
+    /// there is none until there is more than a block.
+    pool: Option<Ahead<Block, io::Result<Block>>>,
     /// A block whose memory is reused.
     spare: Block,
 }
 
 impl Deflater {
-    /// Makes a compressor with `threads` threads. 0 means one per processor.
+    /// Makes a compressor with `threads` threads. 0 means one per processor that is free.
     pub(super) fn new(packing: Packing, threads: usize) -> Self {
         let block = Block { packed: header(packing), ..Block::default() };
-        let (checksum, pool) = (Checksum::new(packing), Pool::new(packing, threads));
-        Deflater { block, checksum, pool, spare: Block::default() }
+        let (checksum, level) = (Checksum::new(packing), Compression::new(packing.level()));
+        Deflater { block, checksum, level, threads, pool: None, spare: Block::default() }
     }
 
     /// Takes some of the bytes, and returns how many. May write compressed bytes to `to`.
     pub(super) fn push(&mut self, bytes: &[u8], to: &mut impl Write) -> io::Result<usize> {
         if self.block.data().len() >= BLOCK && !bytes.is_empty() {
-            if self.pool.is_busy() {
+            if self.is_busy() {
                 self.write_oldest(to)?;
             }
             let next = mem::take(&mut self.spare).behind(&self.block);
@@ -101,21 +103,48 @@ impl Deflater {
     fn compress(&mut self, mut block: Block, to: &mut impl Write) -> io::Result<()> {
         self.checksum.update(block.data());
         // If there is only one block, a thread is not worth its cost.
-        if !(block.last && self.pool.threads.is_empty()) && self.pool.start_thread() {
-            return self.pool.give(block);
+        if block.last && self.pool.is_none() {
+            block.compress(self.level)?;
+            return to.write_all(&block.packed);
         }
-        block.compress(self.pool.level())?;
-        to.write_all(&block.packed)?;
-        self.spare = block;
-        Ok(())
+        let pool = self.pool();
+        pool.add(block);
+        // Then nobody works on it before it is wanted.
+        if pool.is_alone() { self.write_oldest(to).map(drop) } else { Ok(()) }
+    }
+
+    fn pool(&mut self) -> &mut Ahead<Block, io::Result<Block>> {
+        let (level, threads) = (self.level, self.threads.min(MOST_THREADS));
+        let threads = if threads == 0 { Threads::Free(MOST_THREADS) } else { Threads::These(threads) };
+        let work = move |mut block: Block, _: &_| (block.compress(level).map(|()| block), 0);
+        self.pool.get_or_insert_with(|| Ahead::new("popef-compress", threads, Room::ANY, work))
+    }
+
+    fn is_busy(&self) -> bool {
+        let Some(pool) = &self.pool else { return false };
+        let most = pool.most().saturating_mul(WAITING).min(pool.most().saturating_add(MOST_MORE));
+        pool.waiting() >= most
     }
 
     /// Waits for the oldest pending block, and writes it. Returns `false` if no block is pending.
     fn write_oldest(&mut self, to: &mut impl Write) -> io::Result<bool> {
-        let Some(block) = self.pool.oldest()? else { return Ok(false) };
+        let block = match self.pool.as_mut().map_or(Waited::Nothing, |pool| pool.take(Duration::MAX)) {
+            Waited::Made(block) => block?,
+            Waited::Nothing => return Ok(false),
+            Waited::Lost | Waited::NotYet => return Err(io::Error::other("a thread that compresses ended early")),
+        };
         to.write_all(&block.packed)?;
         self.spare = block;
         Ok(true)
+    }
+}
+
+/// The threads end before the writer goes on.
+impl Drop for Deflater {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.take() {
+            pool.end();
+        }
     }
 }
 
@@ -164,106 +193,6 @@ impl Block {
                 return Ok(());
             }
         }
-    }
-}
-
-/// The threads that compress. A drop ends them and waits for them.
-struct Pool {
-    packing: Packing,
-    /// The largest number of threads. 0 if it is not known yet.
-    wanted: usize,
-    threads: Vec<JoinHandle<()>>,
-    /// `None` when no more blocks will come.
-    jobs: Option<Sender<Job>>,
-    taken: Arc<Mutex<Receiver<Job>>>,
-    /// The channels on which pending blocks arrive, oldest first.
-    under_way: VecDeque<Receiver<io::Result<Block>>>,
-}
-
-/// A block, and the channel for its result.
-type Job = (Block, SyncSender<io::Result<Block>>);
-
-impl Pool {
-    fn new(packing: Packing, threads: usize) -> Self {
-        let wanted = threads.min(MOST_THREADS);
-        let (jobs, taken) = mpsc::channel();
-        Pool {
-            packing,
-            wanted,
-            threads: Vec::new(),
-            jobs: Some(jobs),
-            taken: Arc::new(Mutex::new(taken)),
-            under_way: VecDeque::new(),
-        }
-    }
-
-    fn level(&self) -> Compression {
-        Compression::new(self.packing.level())
-    }
-
-    fn is_busy(&mut self) -> bool {
-        self.count_processors();
-        let most = self.wanted.saturating_add(MOST_MORE);
-        self.under_way.len() >= self.wanted.saturating_mul(WAITING).min(most)
-    }
-
-    /// Counting processors takes the system longer than compressing a few bytes, so it waits until there is more than a block.
-    fn count_processors(&mut self) {
-        if self.wanted == 0 {
-            self.wanted = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
-        }
-    }
-
-    /// Starts one more thread if there are too few. Returns whether there is any.
-    fn start_thread(&mut self) -> bool {
-        self.count_processors();
-        if self.wanted > 1 && self.threads.len() < self.wanted {
-            let (taken, level) = (self.taken.clone(), self.level());
-            match thread::Builder::new().name("popef-compress".to_owned()).spawn(move || work(&taken, level)) {
-                Ok(thread) => self.threads.push(thread),
-                // The existing threads are enough, or the caller's own.
-                Err(_) => self.wanted = self.threads.len().max(1),
-            }
-        }
-        !self.threads.is_empty()
-    }
-
-    fn give(&mut self, block: Block) -> io::Result<()> {
-        let (done, arrives) = mpsc::sync_channel(1);
-        let given = self.jobs.as_ref().is_some_and(|jobs| jobs.send((block, done)).is_ok());
-        self.under_way.push_back(arrives);
-        if given { Ok(()) } else { Err(ended()) }
-    }
-
-    /// Waits for the oldest pending block. `None` if no block is pending. If a thread panics, its block is lost and
-    /// this fails, instead of waiting for blocks that no thread is left to compress.
-    fn oldest(&mut self) -> io::Result<Option<Block>> {
-        let Some(arrives) = self.under_way.pop_front() else { return Ok(None) };
-        arrives.recv().unwrap_or_else(|_| Err(ended())).map(Some)
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        self.jobs = None;
-        for thread in self.threads.drain(..) {
-            // If the thread panicked, `oldest` has failed for its block.
-            let _ = thread.join();
-        }
-    }
-}
-
-fn ended() -> io::Error {
-    io::Error::other("a thread that compresses ended early")
-}
-
-fn work(jobs: &Mutex<Receiver<Job>>, level: Compression) {
-    loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((mut block, done)) = job else { return };
-        let compressed = block.compress(level);
-        // The receiver is gone if writing failed.
-        let _ = done.send(compressed.map(|()| block));
     }
 }
 
@@ -333,6 +262,6 @@ mod tests {
         deflater.push(b"few", &mut Vec::new()).unwrap();
         let block = std::mem::take(&mut deflater.block);
         deflater.compress(super::Block { last: true, ..block }, &mut Vec::new()).unwrap();
-        assert_eq!((deflater.pool.wanted, deflater.pool.threads.len()), (0, 0));
+        assert!(deflater.pool.is_none());
     }
 }

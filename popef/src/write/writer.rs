@@ -200,7 +200,8 @@ impl<D: Destination> Writer<D> {
     }
 
     /// Sets how many threads compress the executables that are begun from now on, at most 8. The default of 0 means one per
-    /// processor. With 1, the caller's thread compresses. The result is the same with any number.
+    /// processor that does no other work of this project's crates. With 1, the caller's thread compresses. The result is the same
+    /// with any number.
     pub fn threads(&mut self, threads: usize) -> &mut Self {
         self.threads = threads;
         self

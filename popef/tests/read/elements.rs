@@ -251,6 +251,7 @@ fn converting_too_much_or_another_type_is_an_error() {
 
 /// All 256 values of both formats, to the bit.
 #[test]
+#[cfg_attr(miri, ignore = "its many values take half a minute there")]
 fn the_8_bit_floats_are_those_of_ml_dtypes() {
     fn check(table: &str, decode: impl Fn(u8) -> f32) {
         for (byte, bits) in (0..=255).zip(float8_table(table)) {

@@ -10,7 +10,7 @@ const LONG_ENOUGH: Duration = Duration::from_millis(150);
 const SIZES: [usize; 4] = [0, 2_000, 20_000, 200_000];
 
 /// Prints a line for each input, and then a Markdown table with a row for each decoder.
-pub fn print(inputs: &[Worst]) {
+pub(crate) fn print(inputs: &[Worst]) {
     if inputs.is_empty() {
         return;
     }

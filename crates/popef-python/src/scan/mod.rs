@@ -9,12 +9,11 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::process;
 use std::sync::{Mutex, MutexGuard};
-use std::thread;
 use std::time::Duration;
 
 use popef_check::CheckOptions;
-use popef_open::{Ahead, Waited};
 use popef_ops::hash::Algorithms;
+use popef_work::{Ahead, Room, Threads, Waited};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString, PyTuple};
@@ -118,17 +117,18 @@ impl ScanRun {
         let check = check.map(options_of).transpose()?;
         let wanted = wanted(per_file, &columns, check, hash)?;
         let threads = match threads {
-            Some(threads) => number::argument("threads", threads)?,
-            None => thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN),
+            Some(threads) => Threads::These(number::argument::<NonZero<usize>>("threads", threads)?.get()),
+            None => Threads::Free(usize::MAX),
         };
-        let files = Ahead::new(threads.get(), BLOBS_AHEAD, move |listed, stop| {
-            let scanned = match listed {
-                Listed::File(path) => Scanned::new(path, &wanted, stop),
-                Listed::Unlisted(folder, error) => Scanned::unlisted(folder, error),
-            };
-            let weight = scanned.weight();
-            (scanned, weight)
-        });
+        let files =
+            Ahead::new("popef", threads, Room { results: usize::MAX, held: BLOBS_AHEAD }, move |listed, stop| {
+                let scanned = match listed {
+                    Listed::File(path) => Scanned::new(path, &wanted, stop),
+                    Listed::Unlisted(folder, error) => Scanned::unlisted(folder, error),
+                };
+                let weight = scanned.weight();
+                (scanned, weight)
+            });
         let paths = Some(paths.clone().unbind());
         let run = Run { paths, files, current: None, columns, per_file, raises };
         Ok(ScanRun { run: Mutex::new(run), process: process::id() })

@@ -5,11 +5,13 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use super::content::Content;
+use super::process::START;
 
 /// What a client asked for.
 #[derive(Clone, Debug)]
@@ -49,26 +51,15 @@ pub(crate) struct Reply {
     pub(crate) cut: Option<usize>,
     /// The connection ends with an error in place of an answer.
     pub(crate) reset: bool,
-    /// The body comes in pieces of this many bytes, with a pause before each.
-    pub(crate) pace: Option<(usize, Duration)>,
     /// The body is repeated without end.
     pub(crate) endless: bool,
-    /// Comes before the answer.
-    pub(crate) delay: Duration,
+    /// After so many bytes of the answer, its head among them, nothing more comes until the client goes away.
+    pub(crate) stuck: Option<usize>,
 }
 
 impl Reply {
     pub(crate) fn new(status: u16) -> Reply {
-        Reply {
-            status,
-            headers: Vec::new(),
-            body: Vec::new(),
-            cut: None,
-            reset: false,
-            pace: None,
-            endless: false,
-            delay: Duration::ZERO,
-        }
+        Reply { status, headers: Vec::new(), body: Vec::new(), cut: None, reset: false, endless: false, stuck: None }
     }
 
     /// What a good server answers.
@@ -105,7 +96,6 @@ impl Reply {
     }
 
     fn send(&self, to: &mut TcpStream, state: &State) -> io::Result<()> {
-        thread::sleep(self.delay);
         if self.reset {
             socket2::SockRef::from(&*to).set_linger(Some(Duration::ZERO))?;
             return Err(io::ErrorKind::ConnectionReset.into());
@@ -118,15 +108,16 @@ impl Reply {
             head += &format!("Content-Length: {}\r\n", self.body.len());
         }
         head += "\r\n";
+        if let Some(sent) = self.stuck {
+            return stick(&[head.as_bytes(), &self.body].concat()[..sent], to, state);
+        }
         to.write_all(head.as_bytes())?;
         let body = &self.body[..self.cut.unwrap_or(usize::MAX).min(self.body.len())];
         loop {
-            let (size, pause) = self.pace.unwrap_or((64 << 10, Duration::ZERO));
-            for piece in body.chunks(size) {
+            for piece in body.chunks(64 << 10) {
                 if state.stop.load(SeqCst) {
                     return Err(io::ErrorKind::BrokenPipe.into());
                 }
-                thread::sleep(pause);
                 to.write_all(piece)?;
                 state.sent.fetch_add(piece.len() as u64, SeqCst);
             }
@@ -136,6 +127,15 @@ impl Reply {
         }
         if self.cut.is_some() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
+}
+
+/// Sends the first bytes of an answer, and waits until the client goes away, or the server ends.
+fn stick(first: &[u8], to: &mut TcpStream, state: &State) -> io::Result<()> {
+    to.write_all(first)?;
+    while to.read(&mut [0; 1024]).is_ok_and(|len| len > 0) {}
+    // Nobody asks for it when the server has ended.
+    let _ = state.left.send(());
+    Err(io::ErrorKind::BrokenPipe.into())
 }
 
 /// What [`Reply::right`] says of all contents.
@@ -150,18 +150,22 @@ struct State {
     most_open: AtomicUsize,
     sent: AtomicU64,
     stop: AtomicBool,
+    /// Hears of each client that left an answer which did not go on.
+    left: Sender<()>,
 }
 
 /// A server that runs until it is dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     state: Arc<State>,
+    left: Receiver<()>,
 }
 
 impl Server {
     pub(crate) fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
         let address = listener.local_addr().expect("a listener has an address");
+        let (leaves, left) = channel();
         let state = Arc::new(State {
             answer: Box::new(answer),
             log: Mutex::default(),
@@ -170,6 +174,7 @@ impl Server {
             most_open: AtomicUsize::new(0),
             sent: AtomicU64::new(0),
             stop: AtomicBool::new(false),
+            left: leaves,
         });
         let shared = state.clone();
         thread::spawn(move || {
@@ -182,7 +187,7 @@ impl Server {
                 thread::spawn(move || state.serve(number, stream));
             }
         });
-        Server { address, state }
+        Server { address, state, left }
     }
 
     /// Serves one content under each path, rightly.
@@ -206,6 +211,11 @@ impl Server {
     /// How many bytes of bodies were sent so far.
     pub(crate) fn sent(&self) -> u64 {
         self.state.sent.load(SeqCst)
+    }
+
+    /// Waits until a client has left an answer that is stuck.
+    pub(crate) fn wait_until_left(&self) {
+        self.left.recv_timeout(START).expect("the client goes away");
     }
 
     /// How many requests waited for an answer at the same time, at most.

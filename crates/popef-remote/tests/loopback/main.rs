@@ -2,6 +2,7 @@
 
 mod server;
 
+use std::io::Read;
 use std::ops::Range;
 
 use popef::error::ErrorCode;
@@ -222,8 +223,13 @@ fn a_silent_server_does_not_hold_anybody() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/model.popef", listener.local_addr().unwrap());
     let mut options = options();
+    // It passes in any case: nothing accepts the connection, so nothing can be sooner.
     options.read_timeout = std::time::Duration::from_millis(100);
     assert_eq!(open_with(options.clone(), &url, Need::Data).unwrap_err().code(), Code::Timeout);
+    let (mut left, _) = listener.accept().unwrap();
+    let mut asked = String::new();
+    left.read_to_string(&mut asked).unwrap();
+    assert!(asked.starts_with("GET /model.popef"), "{asked}");
     options.read_timeout = std::time::Duration::from_secs(1000);
     options.stopped = Some(|| true);
     assert_eq!(open_with(options, &url, Need::Data).unwrap_err().code(), Code::Stopped);

@@ -1,10 +1,8 @@
 //! Several files at once, whose reports come out one after the other.
 
 use std::io::{self, Write};
-use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use popef_cli::end::unwritten;
 use popef_cli::tool::Tool;
@@ -21,29 +19,20 @@ pub(crate) fn in_turn(
     count: usize,
     work: impl Fn(usize, &mut Voice<'_>) -> Result<u8, Error> + Sync,
 ) -> Result<u8, Error> {
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(count);
-    if workers < 2 {
-        return one_by_one(tool, out, count, work);
-    }
     let colors = out.has_colors();
     let (announce, announced) = sync_channel(AHEAD);
     let turns = Mutex::new(Turns { next: 0, count, announce });
-    thread::scope(|scope| {
-        let mut any = false;
-        for _ in 0..workers {
-            let work_on = || {
-                while let Some((index, to)) = Turns::claim(&turns) {
-                    let mut out = Out::new(Box::new(Pipe(to.clone())), colors);
-                    let done = work(index, &mut Voice { tool, out: &mut out, to: Some(&to) });
-                    let done = done.and_then(|done| out.send().map_err(unwritten).map(|()| done));
-                    // If nobody listens, the work has ended.
-                    let _ = to.send(Said::Done(done));
-                }
-            };
-            any |= thread::Builder::new().spawn_scoped(scope, work_on).is_ok();
+    let work_on = || {
+        while let Some((index, to)) = Turns::claim(&turns) {
+            let mut out = Out::new(Box::new(Pipe(to.clone())), colors);
+            let done = work(index, &mut Voice { tool, out: &mut out, to: Some(&to) });
+            let done = done.and_then(|done| out.send().map_err(unwritten).map(|()| done));
+            // If nobody listens, the work has ended.
+            let _ = to.send(Said::Done(done));
         }
-        if !any {
-            // The system has no thread left.
+    };
+    popef_work::beside(count, work_on, |workers| {
+        if workers == 0 {
             return one_by_one(tool, out, count, &work);
         }
         // Once this has ended, the workers find nobody to talk to, and end too.

@@ -3,32 +3,50 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::{fs, thread};
 
 use crate::common::content::Sparse;
 use crate::common::moto::Moto;
+use crate::common::process::START;
 use crate::signal::{ctrl_c, signal, status};
 
-/// What is sent to it arrives at another port of this machine, at some megabytes a second.
-fn slow_way(to: u16) -> (u16, Arc<AtomicU64>) {
+/// How much of an upload arrives.
+const PASSES: usize = 2 << 20;
+
+/// What a way does with what comes.
+enum Way {
+    /// Passes on so many bytes more.
+    Open(usize),
+    /// Passes on nothing more of the connections on which something comes now.
+    Holds,
+    /// Passes on all of the other connections.
+    Free,
+}
+
+/// A port of this machine, from which a part of an upload arrives at another one. Once the rest is held, that is told.
+fn way_that_holds(to: u16) -> (u16, Arc<Mutex<Way>>, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let passed = Arc::new(AtomicU64::new(0));
-    let all = Arc::clone(&passed);
+    let way = Arc::new(Mutex::new(Way::Open(PASSES)));
+    let (holds, held) = channel();
+    let shared = Arc::clone(&way);
     thread::spawn(move || {
-        for from in listener.incoming().map_while(Result::ok) {
-            let to = TcpStream::connect(("127.0.0.1", to)).unwrap();
+        for mut from in listener.incoming().map_while(Result::ok) {
+            let mut to = TcpStream::connect(("127.0.0.1", to)).unwrap();
             let (mut back_from, mut back_to) = (to.try_clone().unwrap(), from.try_clone().unwrap());
             thread::spawn(move || io::copy(&mut back_from, &mut back_to));
-            let (mut from, mut to, passed) = (from, to, Arc::clone(&passed));
+            let (way, holds) = (Arc::clone(&shared), holds.clone());
             thread::spawn(move || {
                 let mut piece = vec![0; 64 << 10];
                 while let Ok(len @ 1..) = from.read(&mut piece) {
-                    thread::sleep(Duration::from_millis(40));
-                    passed.fetch_add(len as u64, Relaxed);
+                    if !passes(&mut way.lock().unwrap(), len) {
+                        let _ = holds.send(());
+                        // Until the client goes away.
+                        let _ = io::copy(&mut from, &mut io::sink());
+                        break;
+                    }
                     if to.write_all(&piece[..len]).is_err() {
                         break;
                     }
@@ -37,7 +55,18 @@ fn slow_way(to: u16) -> (u16, Arc<AtomicU64>) {
             });
         }
     });
-    (port, all)
+    (port, way, held)
+}
+
+fn passes(way: &mut Way, len: usize) -> bool {
+    match way {
+        Way::Open(rest) => {
+            *way = rest.checked_sub(len).map_or(Way::Holds, Way::Open);
+            true
+        }
+        Way::Holds => false,
+        Way::Free => true,
+    }
 }
 
 /// At Ctrl-C, the upload is taken back: what was there before stays, and nothing is kept that costs money.
@@ -49,7 +78,7 @@ fn ctrl_c_takes_an_upload_back() {
     fs::write(folder.path().join("large.popef"), Sparse::tensors(1, 60 << 20).bytes()).unwrap();
     moto.put("old.popef", b"the old object");
     for name in ["new.popef", "old.popef"] {
-        let (port, passed) = slow_way(moto.port());
+        let (port, way, held) = way_that_holds(moto.port());
         let url = format!("s3://models/{name}");
         let mut command = Command::new(env!("CARGO_BIN_EXE_popef"));
         command.args([
@@ -62,11 +91,10 @@ fn ctrl_c_takes_an_upload_back() {
             &format!("http://127.0.0.1:{port}"),
         ]);
         command.envs(moto.environment()).env("TMPDIR", temporary.path()).current_dir(folder.path());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        while passed.load(Relaxed) < 2 << 20 {
-            assert_eq!(child.try_wait().unwrap(), None, "the command has ended");
-            thread::sleep(Duration::from_millis(5));
-        }
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        held.recv_timeout(START).expect("the upload begins");
+        // What is held never arrives, so the upload cannot end; but it can be taken back.
+        *way.lock().unwrap() = Way::Free;
         assert_eq!(moto.open_uploads(), 1, "{name}");
         signal(&child, ctrl_c());
         let output = child.wait_with_output().unwrap();
