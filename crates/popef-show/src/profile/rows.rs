@@ -144,11 +144,11 @@ fn write_text<R: TableRow>(
         write_table(out, &first)?;
         return out.put("... and more, which --top shows").end_line();
     }
-    match first.is_empty() {
-        true if is_selected => out.put("no row is as asked for").end_line(),
-        true => out.put(&format!("the report has nothing for --by {by}")).end_line(),
-        false => write_table(out, &first),
+    if !first.is_empty() {
+        return write_table(out, &first);
     }
+    let nothing = format!("the report has nothing for --by {by}");
+    out.put(if is_selected { "no row is as asked for" } else { &nothing }).end_line()
 }
 
 /// The first rows: so many, and so many bytes of JSON.
