@@ -18,11 +18,13 @@ use crate::values::path;
 
 /// Files to read.
 #[derive(Clone, Debug, Args)]
+// As that of the flattened field, the heading would be that of the command's next options too.
+#[command(mut_arg("files_from", |lists| lists.help_heading("Selection")))]
 pub struct Inputs {
     /// Files to read; `-` is standard input
     #[arg(value_name = "FILE", value_parser = path(), required_unless_present = "files_from")]
     files: Vec<PathBuf>,
-    #[command(flatten, next_help_heading = "Selection")]
+    #[command(flatten)]
     lists: Lists,
 }
 

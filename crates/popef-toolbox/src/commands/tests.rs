@@ -25,7 +25,7 @@ const LINES: &[&str] = &[
     "report f",
     "set f",
     "split f --by kind",
-    "strip f --drop any",
+    "strip f --drop tensor",
     "tiles exec f",
     "verify f",
 ];
