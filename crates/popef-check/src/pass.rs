@@ -293,10 +293,8 @@ const NUMBERS_OF_TILES: &str = "the numbers of tiles of executables";
 /// Keeps what the rules over all files need of an executable.
 fn inspected(set: &mut Set, executable: &Linked<Blob<'_>>, found: &Inspection, skips: &mut Skips<'_>) {
     match found {
-        Inspection::Tiles { count, .. } => {
-            if set.tiles.add_count(id_of(executable), *count).is_none() {
-                skips.no_memory(NUMBERS_OF_TILES);
-            }
+        Inspection::Tiles { count, .. } if set.tiles.add_count(id_of(executable), *count).is_none() => {
+            skips.no_memory(NUMBERS_OF_TILES);
         }
         Inspection::NotRead(why) => {
             let what = format!("the tiles of executable {}", quote(&executable.name().unwrap_or_default()));

@@ -194,7 +194,7 @@ struct Stated {
 
 #[cfg(feature = "tensorflow")]
 fn stated_by(opaque: &OpaqueBlob<'_>) -> Result<Stated, Error> {
-    let executable = popef_payload::tensorflow::Executable::read(&opaque)?;
+    let executable = popef_payload::tensorflow::Executable::read(opaque)?;
     let message = executable.message();
     Ok(Stated {
         poplar_hash: message.poplar_package_hash().to_owned(),
@@ -217,7 +217,7 @@ fn stated(
     of: fn(Stated) -> String,
 ) {
     let Some(demanded) = demanded else { return };
-    let blobs = || set.opaques().filter(|opaque| Framework::of_blob(&opaque) == Some(Framework::Tensorflow));
+    let blobs = || set.opaques().filter(|opaque| Framework::of_blob(opaque) == Some(Framework::Tensorflow));
     if blobs().next().is_none() {
         out.skip(&format!("{key} of the policy"), "the files have no opaque blob of TensorFlow's");
     }

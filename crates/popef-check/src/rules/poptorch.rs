@@ -24,7 +24,7 @@ pub(super) const RULES: &[Check] = &[
         },
         run: opaque_pickle_and_set(
             |set, opaque, pickle, out| {
-                let is_poptorch = Framework::of_blob(&opaque) == Some(Framework::Poptorch);
+                let is_poptorch = Framework::of_blob(opaque) == Some(Framework::Poptorch);
                 if set.policy.poptorch_version.is_some() && is_poptorch && pickle.is_none() {
                     out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                         "PopTorch's blob is not a pickle, and states no version of PopTorch".to_owned()

@@ -120,9 +120,9 @@ fn values(path: &str, old: &Value, new: &Value, changes: &mut Vec<FieldChange>) 
                 let of = |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
                 let path = format!("{path}{key}");
                 if before.get(key).is_some_and(Value::is_object) {
-                    values(&format!("{path}."), &of(before), &of(after), changes)
+                    values(&format!("{path}."), &of(before), &of(after), changes);
                 } else {
-                    values(&path, &of(before), &of(after), changes)
+                    values(&path, &of(before), &of(after), changes);
                 }
             }
         }

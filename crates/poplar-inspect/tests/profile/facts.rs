@@ -129,7 +129,8 @@ fn the_tables_are_sorted_and_cut() {
     // Facts of the generator: tile 17 has 386,608 bytes with its gaps, and 358,248 without.
     assert_eq!((fullest.len(), first.tile, first.size, first.data_size), (3, 17, 386_608, 358_248));
     assert_eq!(first.largest_categories.len(), 2);
-    let some = tiles(graph, &Selection::default().numbered(Some(&[17..19])).sorted(Sort::Number), 0);
+    let numbers = std::slice::from_ref(&(17..19));
+    let some = tiles(graph, &Selection::default().numbered(Some(numbers)).sorted(Sort::Number), 0);
     assert_eq!(some.iter().map(|row| row.tile).collect::<Vec<_>>(), [17, 18]);
     let histogram = histogram(graph, 8);
     assert_eq!(histogram.iter().map(|bucket| bucket.tiles).sum::<u64>(), 40);
