@@ -7,11 +7,11 @@ use std::io::{self, Write};
 
 use libfuzzer_sys::fuzz_target;
 use popef::Writer;
-use popef_payload::{Framework, Payload};
 use popef::read::Blobs;
 use popef::types::OpaqueInfo;
 use popef_fuzz::cost::{PAYLOAD, SLACK, assert_within};
 use popef_fuzz::heap::Counting;
+use popef_payload::{Framework, Payload};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use popef_payload::pickle::Pickle;
 use popef_fuzz::cost::{PICKLE, SLACK, assert_within, unless_archive};
 use popef_fuzz::heap::Counting;
+use popef_payload::pickle::Pickle;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use popef_payload::poptorch::PoptorchData;
 use popef::read::end_of_pickles;
-use popef_payload::pickle::Pickle;
 use popef_fuzz::cost::{POPTORCH, SLACK, assert_within, unless_archive};
 use popef_fuzz::heap::Counting;
+use popef_payload::pickle::Pickle;
+use popef_payload::poptorch::PoptorchData;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use popef_check::{CheckOptions, check};
 use popef::read::Blobs;
 use popef::{File, Model, OpenOptions};
+use popef_check::{CheckOptions, check};
 use popef_fuzz::cost::{CHECK, HEADS, HEADS_KEPT, METADATA, SLACK, assert_within};
 use popef_fuzz::everything::{everything, walk};
 use popef_fuzz::heap::{BASE, Counting, allowance, peak_of};
