@@ -49,6 +49,11 @@ impl Inputs {
 pub fn open_any(path: &Path) -> Result<Opened, Error> {
     // Files are read when they are asked for data, and those on other machines must allow it.
     let opened = open_copied(path, StreamData::Keep)?;
+    filled(opened, path)
+}
+
+/// Fails if it is a pipe without any bytes.
+fn filled(opened: Opened, path: &Path) -> Result<Opened, Error> {
     match opened.empty_stream() {
         Some(empty) => Err(Error::new(Code::EmptyInput, empty).in_file(path)),
         None => Ok(opened),
@@ -112,7 +117,7 @@ fn stdin() -> Result<fs::File, Error> {
 
 /// Opens a stream whose first bytes were looked at.
 pub fn open_stream(stream: impl Read, path: &Path) -> Result<Opened, Error> {
-    open_handle(copied(stream)?, path).map_err(unreadable)
+    filled(open_handle(copied(stream)?, path).map_err(unreadable)?, path)
 }
 
 /// A copy of a stream without a name, so that nothing is left of it.

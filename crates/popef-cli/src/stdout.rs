@@ -9,7 +9,9 @@ use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
 use crate::command::Command;
-use crate::format::{Format, NETWORK, json_document, json_line};
+#[cfg(feature = "remote")]
+use crate::format::NETWORK;
+use crate::format::{Format, json_document, json_line};
 
 /// What the options of a command say of standard output.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 //! the command makes for --output: its page or picture. Without --output, a report is text.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
@@ -33,6 +34,12 @@ const ENDS: [(&str, &str); 11] = [
     ("mmd", "mermaid"),
 ];
 
+/// How names end that stand for formats which no command writes.
+const OTHERS: [&str; 28] = [
+    "bmp", "cbor", "doc", "docx", "eps", "gif", "jpeg", "jpg", "md", "npy", "npz", "ods", "parquet", "pdf", "png",
+    "ps", "sarif", "sqlite", "tif", "tiff", "toml", "tsv", "webp", "xls", "xlsx", "xml", "yaml", "yml",
+];
+
 /// The formats that a command can write into a file.
 #[derive(Debug)]
 pub struct Forms<'f, F> {
@@ -59,7 +66,15 @@ impl<F: Copy> Forms<'_, F> {
     }
 
     fn by_name(&self, output: &Path) -> Result<F, Error> {
-        let Some(form) = form_of_name(output) else { return Ok(self.of_file) };
+        let Some(end) = output.extension().filter(|_| !is_stdin(output)).and_then(OsStr::to_str) else {
+            return Ok(self.of_file);
+        };
+        let end = end.to_ascii_lowercase();
+        let form = match ENDS.into_iter().find(|(known, _)| *known == end) {
+            Some((_, form)) => form,
+            None if OTHERS.contains(&end.as_str()) => return Err(self.has_no(&end, output)),
+            None => return Ok(self.of_file),
+        };
         self.all.iter().copied().find(|known| (self.name)(*known) == form).ok_or_else(|| self.has_no(form, output))
     }
 
@@ -69,12 +84,6 @@ impl<F: Copy> Forms<'_, F> {
             format!("{} does not write {form}, which the name asks for, but {}", self.command, names.join(", "));
         wrong(message).in_file(output)
     }
-}
-
-/// The format that the end of a name stands for.
-fn form_of_name(path: &Path) -> Option<&'static str> {
-    let end = path.extension().filter(|_| !is_stdin(path))?.to_str()?;
-    ENDS.into_iter().find(|(known, _)| end.eq_ignore_ascii_case(known)).map(|(_, form)| form)
 }
 
 impl Place<'_> {
@@ -150,6 +159,9 @@ mod tests {
         assert_eq!(chosen(None, Some("page")), "html");
         assert_eq!(chosen(None, Some("-")), "html");
         assert_eq!(chosen(Some("json"), Some("a.html")), "json");
+        assert_eq!(chosen(Some("html"), Some("a.png")), "html");
+        let error = FORMS.chosen(None, Some(Path::new("a.PNG"))).unwrap_err();
+        assert!(error.to_string().starts_with("a.PNG: popef graph does not write png"), "{error}");
         let error = FORMS.chosen(None, Some(Path::new("a.svg"))).unwrap_err();
         assert_eq!(
             error.to_string(),

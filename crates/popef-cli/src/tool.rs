@@ -199,9 +199,6 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
         (Some(Code::NewFindings), _) => "Make another change, or allow the findings: without --strict.",
         (Some(own), _) => own.advice(),
         (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if leaves_others => RECOVER,
-        (None, Ok(ErrorCode::NegativeDimension)) if leaves_others => {
-            "Compile the model with fixed sizes and export it again; popef recover keeps the blobs that are whole."
-        }
         (None, Ok(code)) if leaves_others && is_overwritten(code) => {
             "Export the file again; popef recover keeps the blobs that are whole."
         }
@@ -212,8 +209,8 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
 
 /// Whether a blob's header or info is not what a writer makes.
 fn is_overwritten(code: ErrorCode) -> bool {
-    use ErrorCode::{BlobTooSmall, HeaderTooLong, InfoPastEnd, MalformedMessage, ShapeTooLarge, TooManySegments};
-    matches!(code, BlobTooSmall | HeaderTooLong | InfoPastEnd | MalformedMessage | ShapeTooLarge | TooManySegments)
+    use ErrorCode::{BlobTooSmall, HeaderTooLong, InfoPastEnd, MalformedMessage, TooManySegments};
+    matches!(code, BlobTooSmall | HeaderTooLong | InfoPastEnd | MalformedMessage | TooManySegments)
 }
 
 /// What to do about an error of another machine.

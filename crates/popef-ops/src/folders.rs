@@ -5,20 +5,21 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error};
+use crate::rights::Most;
 
 /// Folders made for new files, the outermost first. Dropping this removes those that are empty: all of them if the work
 /// failed.
 pub(crate) struct Made(Vec<PathBuf>);
 
 impl Made {
-    /// Makes a folder, and its missing parents.
-    pub(crate) fn make(folder: &Path) -> Result<Self, Error> {
+    /// Makes a folder, and those that it is in, as far as they are missing. They allow as much as files in them may allow at most.
+    pub(crate) fn make(folder: &Path, most: Most) -> Result<Self, Error> {
         let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let mut missing: Vec<PathBuf> = folder.ancestors().take_while(is_missing).map(Path::to_owned).collect();
         missing.reverse();
         let mut made = Made(Vec::new());
         for folder in missing {
-            match fs::create_dir(&folder) {
+            match most.folders().create(&folder) {
                 Ok(()) => made.0.push(folder),
                 // Another program has made it already, or the path goes up again with `..`.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}

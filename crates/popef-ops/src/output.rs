@@ -316,7 +316,7 @@ impl<'t> Output<'t> {
                 if place.is_trial {
                     nowhere()
                 } else {
-                    made = place.folder.map(Made::make).transpose()?;
+                    made = place.folder.map(|folder| Made::make(folder, most)).transpose()?;
                     let writer = place.options().mode(most.mode()).create(&place.path)?;
                     To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
                 }

@@ -22,6 +22,7 @@ use crate::listed::{Item, Listed};
 use crate::name::FilePath;
 use crate::output::{Output, Target, TargetFolder};
 use crate::progress::Progress;
+use crate::rights::Most;
 use crate::verify::has_same_head;
 
 /// How a file is split.
@@ -126,7 +127,7 @@ pub fn split(
     let are_new = check(file, target, &names)?;
     let _made = match target {
         // All parts share it, so none of them can remove it again.
-        TargetFolder::At(folder, _) if !names.is_empty() => Some(Made::make(folder)?),
+        TargetFolder::At(folder, _) if !names.is_empty() => Some(Made::make(folder, Most::of([file]))?),
         _ => None,
     };
     let parts = plan.write(target, &names, &are_new, progress)?;

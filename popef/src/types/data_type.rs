@@ -89,8 +89,8 @@ macro_rules! define {
 
 data_types!(define);
 
-/// What numpy, PyTorch and people call the types, and the name as shown. There is no type for `bfloat16`, and the names of C are
-/// left out: `float` and `long` have other sizes in numpy than in Poplar.
+/// What numpy, PyTorch, Poplar and people call the types, and the name as shown. There is no type for `bfloat16`. `float` and
+/// `int` have 32 bits, as in Poplar and PyTorch. `long` is left out: it has 32 bits in Poplar, and 64 in PyTorch.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("boolean", "BOOL"),
     ("float8", "F8"),
@@ -117,6 +117,19 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("int64", "S64"),
     ("i64", "S64"),
     ("uint64", "U64"),
+    ("quarter", "F8"),
+    ("float", "F32"),
+    ("char", "S8"),
+    ("signed char", "S8"),
+    ("unsigned char", "U8"),
+    ("short", "S16"),
+    ("unsigned short", "U16"),
+    ("int", "S32"),
+    ("unsigned int", "U32"),
+    ("long long", "S64"),
+    ("longlong", "S64"),
+    ("unsigned long long", "U64"),
+    ("unsigned longlong", "U64"),
 ];
 
 fn shown_name(name: &str) -> Option<&'static str> {

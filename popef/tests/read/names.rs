@@ -52,13 +52,14 @@ fn names_of_the_schema_and_numbers_are_read_too() {
 fn names_of_numpy_and_pytorch_are_data_types() {
     for (names, data_type) in [
         ("float16 fp16 Float16 FP16 half", DataType::F16),
-        ("float32 fp32", DataType::F32),
+        ("float32 fp32 float", DataType::F32),
         ("float64 fp64 double", DataType::F64),
         ("float8_e4m3fnuz", DataType::F8143),
         ("float8_e5m2fnuz", DataType::F8152),
-        ("int8 i8", DataType::S8),
+        ("int8 i8 char", DataType::S8),
+        ("quarter", DataType::F8),
         ("uint8", DataType::U8),
-        ("int32 i32", DataType::S32),
+        ("int32 i32 int", DataType::S32),
         ("int64 i64", DataType::S64),
         ("uint64", DataType::U64),
         ("bool", DataType::Bool),
@@ -69,7 +70,7 @@ fn names_of_numpy_and_pytorch_are_data_types() {
         assert!(!names.contains(&data_type.to_string()));
     }
     // No type of PopEF is one of these, or it is not clear which.
-    for wrong in ["bf16", "bfloat16", "float", "int", "float16 ", "float128", "float8_e4m3fn"] {
+    for wrong in ["bf16", "bfloat16", "long", "float16 ", "float128", "float8_e4m3fn"] {
         assert!(wrong.parse::<DataType>().is_err(), "{wrong}");
     }
 }

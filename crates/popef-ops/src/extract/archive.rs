@@ -6,7 +6,8 @@ use super::files::{Files, NewFile};
 use super::plan::{Plan, whole};
 use super::{Arrays, index::Form};
 use crate::error::Error;
-use crate::formats::{ZipWriter, npy_header, write_safetensors_header};
+use crate::formats::{Said, ZipWriter, npy_header, write_safetensors_header};
+use crate::listed::name_of;
 use crate::verify::Told;
 
 /// An array of an archive.
@@ -88,8 +89,18 @@ impl<'p, 'f> Members<'p, 'f> {
         zip.finish()
     }
 
+    /// What the header says of an array. Where there is an index, that says the rest.
+    fn written(self, Member { blob, key, info, .. }: Member<'_>) -> (String, TensorInfo, Said) {
+        let mut said = Said::default();
+        if self.plan.is_together() {
+            said.is_feed = blob.as_feed().is_some();
+            said.name = Some(name_of(&blob).into_owned()).filter(|name| *name != key.as_str());
+        }
+        (key, info, said)
+    }
+
     pub(super) fn write_safetensors(self, file: &mut NewFile<'_>) -> Result<(), Error> {
-        write_safetensors_header(&|| self.aligned().map(|member| (member.key, member.info)), file)?;
+        write_safetensors_header(&|| self.aligned().map(|member| self.written(member)), file)?;
         self.aligned().try_for_each(|Member { blob, len, .. }| file.data(&blob.data().range(0..len)?))
     }
 }

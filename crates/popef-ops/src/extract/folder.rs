@@ -39,7 +39,7 @@ impl Folder {
         let failed = |error: io::Error| Error::io("make the folder", error).in_file(path);
         let replaces = check(path, overwrite)?;
         let parent = parent_of(path);
-        let made = Made::make(parent)?;
+        let made = Made::make(parent, most)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".popef-extract-");
         let permissions = fs::metadata(path).ok().map(|found| found.permissions()).filter(|_| cfg!(unix));
@@ -48,8 +48,6 @@ impl Folder {
         if permissions.is_none() {
             builder.permissions(most.folder_permissions());
         }
-        #[cfg(not(unix))]
-        let _ = most;
         let new = builder.tempdir_in(parent).map_err(failed)?;
         Ok(Folder { new, _made: made, path: path.to_owned(), replaces, permissions })
     }

@@ -36,8 +36,8 @@ pub enum OneFile {
 }
 
 impl OneFile {
-    /// Returns what a file with this name holds, by its ending: `.npy`, `.npz`, `.safetensors`, `.bin` or `.json`. A
-    /// path that ends with a slash is a folder.
+    /// What a file of such a name holds, by its ending: `.npy`, `.npz`, `.safetensors`, `.bin` or `.json`, also in capital letters. A path
+    /// that ends with a slash is a folder.
     ///
     /// ```
     /// use popef_ops::extract::OneFile;
@@ -49,7 +49,7 @@ impl OneFile {
         if path.as_os_str().as_encoded_bytes().last().is_some_and(|last| std::path::is_separator(char::from(*last))) {
             return None;
         }
-        match path.extension()?.to_str()? {
+        match &*path.extension()?.to_str()?.to_ascii_lowercase() {
             "npy" => Some(OneFile::Npy),
             "npz" => Some(OneFile::Npz),
             "safetensors" => Some(OneFile::Safetensors),
@@ -87,6 +87,17 @@ impl OneFile {
             OneFile::Bytes => "a .bin file has the bytes of one blob other than metadata",
             OneFile::Json => "a .json file has one metadata",
         }
+    }
+
+    /// What is told of a blob that has another key in it. JSON has no names that are no UTF-8.
+    fn renamed(self, blob: &Blob<'_>) -> Note {
+        let keeps = self == OneFile::Safetensors && name_of(blob).to_str().is_ok();
+        if keeps { Note::NameKept } else { Note::Renamed }
+    }
+
+    /// Whether it has arrays, and cannot say which of them were feeds.
+    fn forgets_feeds(self) -> bool {
+        matches!(self, OneFile::Npy | OneFile::Npz)
     }
 
     fn has_several(self) -> bool {
@@ -249,7 +260,8 @@ fn row(
 ) -> Result<ExtractedBlob, Error> {
     let planned = plan.planned(blob)?;
     let key = planned.entry.data.and_then(|data| data.key);
-    let renamed = key.as_ref().is_some_and(|key| name_of(blob) != key.as_str()).then_some(Note::Renamed);
+    let renamed = key.as_ref().filter(|key| name_of(blob) != key.as_str()).map(|_| form.renamed(blob));
+    let feed = (form.forgets_feeds() && blob.as_feed().is_some()).then_some(Note::FeedLost);
     let notes = planned.notes.into_iter().filter_map(without_index);
     Ok(ExtractedBlob {
         input: 0,
@@ -260,7 +272,7 @@ fn row(
         surplus: None,
         data_size: blob.data().len(),
         extracted_size: if form.has_several() { planned.len } else { size },
-        notes: notes.chain(renamed).collect(),
+        notes: notes.chain(renamed).chain(feed).collect(),
         key,
     })
 }

@@ -99,6 +99,11 @@ impl<'f> Plan<'f> {
         self.arrays
     }
 
+    /// Whether feeds are in one archive with tensors, without an index.
+    pub(super) fn is_together(&self) -> bool {
+        self.together
+    }
+
     /// The chosen blobs.
     pub(super) fn blobs(&self) -> impl Iterator<Item = Blob<'f>> {
         self.file.blobs().zip(&self.chosen).filter_map(|(blob, chosen)| chosen.then_some(blob))

@@ -111,6 +111,8 @@ notes! {
     AsZlib = "as-zlib", "was compressed with zstd or LZ4; pack compresses it with zlib, so the packed file has other bytes";
     TypeLost = "type-lost", "8-bit floats, for which the format has no type: written as bytes, which popef set --tensors takes for them";
     SurplusLeft = "surplus-left-out", "bytes after the last tensor were left out";
-    Renamed = "renamed", "the file has another key for it, because its name could lead elsewhere, is hidden, or is another's";
+    Renamed = "renamed", "the file has another key for it, because its name could lead elsewhere, is hidden, or is another's; popef pack and popef set take that key, KEY, for the name";
+    NameKept = "name-kept", "the file has another key for it; popef.name.KEY in __metadata__ has the name";
+    FeedLost = "feed-lost", "a feed, which the file does not say: popef pack makes a tensor of it, unless it is given as --feed NAME=FILE";
     Unread = "unread", "metadata that claims more than its bytes can hold: only index.json has it";
 }

@@ -57,7 +57,7 @@ impl Array {
             let message = format!("{}: needed {needed} bytes, found {found}", quoted(&name));
             return Err(Error::new(Code::WrongArray, message));
         }
-        Ok(Array { name, info, stored: Stored::Memory(Memory(Arc::new(bytes))) })
+        Ok(Array { name, info, said: None, is_keyed: false, stored: Stored::Memory(Memory(Arc::new(bytes))) })
     }
 }
 

@@ -24,9 +24,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! These formats have no 8-bit floats that numpy reads, so they are bytes there: [`Array::as_type`] says whether an
-//! array can stand for a type. In a `.safetensors` file, `popef.dataType.NAME` in `__metadata__` is the type of the
-//! tensor NAME: `F8`, `F8143` or `F8152`. Tensors of the types `F8_E4M3FNUZ` and `F8_E5M2FNUZ` are read too.
+//! None of the formats has 8-bit floats that numpy reads, so they are bytes there: [`Array::as_type`] says whether an array can
+//! stand for a type. In a `.safetensors` file, `popef.dataType.NAME` in `__metadata__` is the type of the tensor NAME: `F8`,
+//! `F8143` or `F8152`. Tensors of the types `F8_E4M3FNUZ` and `F8_E5M2FNUZ` are read too.
+//! `popef.name.KEY` is the name of a tensor with another key, and `popef.kind.KEY` is `feed` for a tensor that was a feed.
 
 mod memory;
 mod named;
@@ -85,7 +86,20 @@ pub struct Array {
     pub name: Text<'static>,
     /// Its shape and type.
     pub info: TensorInfo,
+    /// What else the file says of it.
+    pub(crate) said: Option<Said>,
+    /// Whether its name is a key in a file that can have several arrays.
+    pub(crate) is_keyed: bool,
     stored: Stored,
+}
+
+/// What a tensor or feed was before its array was written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    /// Its name, if the array has another.
+    pub(crate) name: Option<Text<'static>>,
+    /// Whether it was a feed.
+    pub(crate) is_feed: bool,
 }
 
 /// Where and how the bytes of an array are.

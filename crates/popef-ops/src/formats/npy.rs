@@ -38,7 +38,8 @@ pub(super) fn array(file: &Place) -> Result<Array, Error> {
         Stored::Ordered { place, layout: header.layout }
     };
     let name = file.path().file_stem().unwrap_or_default();
-    Ok(Array { name: Text::from(name.as_encoded_bytes()).into_owned(), info: header.info, stored })
+    let name = Text::from(name.as_encoded_bytes()).into_owned();
+    Ok(Array { name, info: header.info, said: None, is_keyed: false, stored })
 }
 
 impl Header {

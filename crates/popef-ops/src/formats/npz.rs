@@ -102,7 +102,7 @@ impl Archive {
         header.data_of(entry.len).map_err(in_entry)?;
         let key = record.name.strip_suffix(b".npy").unwrap_or(&record.name).to_owned();
         let stored = Stored::Entry { entry, header: header.len, layout: header.layout };
-        Ok(Some(Array { name: Text::from(key), info: header.info, stored }))
+        Ok(Some(Array { name: Text::from(key), info: header.info, said: None, is_keyed: true, stored }))
     }
 }
 

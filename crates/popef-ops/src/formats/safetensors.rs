@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::place::{Place, PlaceReader};
 use super::types::{is_float8, of_safetensors, to_safetensors};
-use super::{Array, Stored, bad, unsupported};
+use super::{Array, Said, Stored, bad, unsupported};
 use crate::error::{Code, Error};
 use crate::work::len_of;
 
@@ -30,6 +30,8 @@ pub(super) struct Tensors {
     members: Vec<u32>,
     /// The types that `__metadata__` gives for tensors of bytes, by hashes of their names, sorted.
     types: Vec<(u128, DataType)>,
+    /// What else it says of tensors, in the same way. A tensor may be here twice.
+    said: Vec<(u128, Said)>,
     hashers: [RandomState; 2],
 }
 
@@ -53,7 +55,7 @@ struct Member {
 
 /// The header's description of a tensor.
 #[derive(Deserialize)]
-struct Said {
+struct Described {
     dtype: Dtype,
     shape: Vec<u64>,
     data_offsets: [u64; 2],
@@ -78,7 +80,7 @@ impl Tensors {
         let json = file.part(LEN, len).ok_or_else(|| damaged("it is cut off"))?;
         let header = Header { reader: BufReader::new(json.reader()?), at: 0 };
         let hashers = [RandomState::new(), RandomState::new()];
-        let mut tensors = Tensors { data, header, members: Vec::new(), types: Vec::new(), hashers };
+        let mut tensors = Tensors { data, header, members: Vec::new(), types: Vec::new(), said: Vec::new(), hashers };
         tensors.read()?;
         Ok(tensors)
     }
@@ -92,10 +94,10 @@ impl Tensors {
             let name = name_of(&member)?;
             hashes.push(self.hash(&name));
             if name == "__metadata__" {
-                self.read_types(&member)?;
+                self.read_metadata(&member)?;
                 continue;
             }
-            let Said { dtype, shape, data_offsets: [start, end] } =
+            let Described { dtype, shape, data_offsets: [start, end] } =
                 serde_json::from_slice(&member.value).map_err(damaged)?;
             // Tensors of other types are refused only when they are requested.
             let needed = of_safetensors(dtype).map(|data_type| size_of_array(data_type, &shape));
@@ -129,23 +131,20 @@ impl Tensors {
         one << 64 | other
     }
 
-    /// Keeps the types of tensors whose elements are written as bytes.
-    fn read_types(&mut self, member: &Member) -> Result<(), Error> {
+    /// Keeps what `__metadata__` says of tensors.
+    fn read_metadata(&mut self, member: &Member) -> Result<(), Error> {
         let Texts(texts) = serde_json::from_slice(&member.value).map_err(damaged)?;
-        for (key, text) in &texts {
-            let Some(name) = key.strip_prefix(TYPE_KEY) else { continue };
-            // Programs write this key, so only the exact names are accepted, not the other names that people use.
-            let is_its_name =
-                |data_type: &DataType| data_type.schema_name() == Some(text.to_ascii_lowercase().as_str());
-            let data_type =
-                DataType::ALL.iter().copied().find(|data_type| is_float8(*data_type) && is_its_name(data_type));
-            let data_type = data_type.ok_or_else(|| {
-                let message = format!("{key:?} in __metadata__ is {text:?}, and it can only be F8, F8143 or F8152");
-                bad(message)
-            })?;
-            self.types.push((self.hash(name), data_type));
+        for (key, text) in texts {
+            if let Some(name) = key.strip_prefix(TYPE_KEY) {
+                self.types.push((self.hash(name), float8_of(&key, &text)?));
+            } else if let Some(name) = key.strip_prefix(NAME_KEY) {
+                self.said.push((self.hash(name), Said { name: Some(text.into()), is_feed: false }));
+            } else if let Some(name) = key.strip_prefix(KIND_KEY) {
+                self.said.push((self.hash(name), Said { name: None, is_feed: is_feed(&key, &text)? }));
+            }
         }
         self.types.sort_unstable_by_key(|(hash, _)| *hash);
+        self.said.sort_unstable_by_key(|(hash, _)| *hash);
         Ok(())
     }
 
@@ -159,30 +158,53 @@ impl Tensors {
         self.header.go_to(u64::from(*at))?;
         self.header.member(&mut member)?;
         let name = name_of(&member)?;
-        let Said { dtype, shape, data_offsets: [start, end] } =
+        let Described { dtype, shape, data_offsets: [start, end] } =
             serde_json::from_slice(&member.value).map_err(damaged)?;
         let data_type = of_safetensors(dtype)
             .ok_or_else(|| unsupported(format!("tensor {name:?} is of type {dtype}, which PopEF does not have")))?;
         let missing = || damaged(format!("tensor {name:?} is not in the file"));
         let shape = shape.into_iter().map(i64::try_from).collect::<Result<Vec<_>, _>>().map_err(|_| missing())?;
         let place = end.checked_sub(start).and_then(|len| self.data.part(start, len)).ok_or_else(missing)?;
-        let said = self.said(&name).unwrap_or(data_type);
-        if said != data_type && data_type != DataType::U8 {
+        let typed = self.type_of(&name).unwrap_or(data_type);
+        if typed != data_type && data_type != DataType::U8 {
             let key = format!("{TYPE_KEY}{name}");
-            let message = format!("{key:?} in __metadata__ is {said}, but the tensor is of type {dtype}, and not U8");
+            let message = format!("{key:?} in __metadata__ is {typed}, but the tensor is of type {dtype}, and not U8");
             return Err(bad(message));
         }
-        let info = TensorInfo::new(said, shape);
-        Ok(Some(Array { stored: Stored::Plain(place), name: name.into(), info }))
+        let (info, said) = (TensorInfo::new(typed, shape), self.said_of(&name));
+        Ok(Some(Array { stored: Stored::Plain(place), name: name.into(), info, said, is_keyed: true }))
     }
 
     /// The type that `__metadata__` gives for a tensor.
-    fn said(&self, name: &str) -> Option<DataType> {
+    fn type_of(&self, name: &str) -> Option<DataType> {
         if self.types.is_empty() {
             return None;
         }
         let at = self.types.binary_search_by_key(&self.hash(name), |(hash, _)| *hash).ok()?;
         self.types.get(at).map(|(_, data_type)| *data_type)
+    }
+
+    /// What else `__metadata__` says of a tensor.
+    fn said_of(&self, name: &str) -> Option<Said> {
+        let hash = if self.said.is_empty() { return None } else { self.hash(name) };
+        let start = self.said.partition_point(|(known, _)| *known < hash);
+        let all = self.said.iter().skip(start).take_while(|(known, _)| *known == hash).map(|(_, said)| said);
+        all.cloned().reduce(|one, other| Said { name: one.name.or(other.name), is_feed: one.is_feed | other.is_feed })
+    }
+}
+
+/// The type of 8-bit floats that a text in `__metadata__` stands for.
+fn float8_of(key: &str, text: &str) -> Result<DataType, Error> {
+    // Programs write it, and not people, who call types by other names too.
+    let is_its_name = |data_type: &DataType| data_type.schema_name() == Some(text.to_ascii_lowercase().as_str());
+    let data_type = DataType::ALL.iter().copied().find(|data_type| is_float8(*data_type) && is_its_name(data_type));
+    data_type.ok_or_else(|| bad(format!("{key:?} in __metadata__ is {text:?}, and it can only be F8, F8143 or F8152")))
+}
+
+fn is_feed(key: &str, text: &str) -> Result<bool, Error> {
+    match text {
+        FEED => Ok(true),
+        _ => Err(bad(format!("{key:?} in __metadata__ is {text:?}, and it can only be {FEED}"))),
     }
 }
 
@@ -339,10 +361,17 @@ impl Header {
 
 /// The prefix of the keys in `__metadata__` that state the type of a tensor whose elements are written as bytes.
 const TYPE_KEY: &str = "popef.dataType.";
+/// The same for the name of a tensor that is not its key, and for a tensor that was a feed.
+const NAME_KEY: &str = "popef.name.";
+const KIND_KEY: &str = "popef.kind.";
+const FEED: &str = "feed";
 
-/// Writes the part before the data of these tensors, which `tensors` gives twice with their names in the order of their
-/// data. Does not keep them.
-pub(crate) fn write_header<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
+/// A tensor that is written: its key, shape and type, and what only `__metadata__` can say of it.
+pub(crate) type Written = (String, TensorInfo, Said);
+
+/// Writes what comes before the data of these tensors, which `tensors` gives twice with their names in the order of their data.
+/// Nothing of them is kept.
+pub(crate) fn write_header<I: Iterator<Item = Written>>(
     tensors: &dyn Fn() -> I,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
@@ -359,27 +388,24 @@ pub(crate) fn write_header<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
     Ok(io::copy(&mut io::repeat(b' ').take(padded.saturating_sub(len.0)), out).map(drop)?)
 }
 
-fn write_json<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
-    tensors: &dyn Fn() -> I,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_json<I: Iterator<Item = Written>>(tensors: &dyn Fn() -> I, out: &mut dyn Write) -> io::Result<()> {
     let mut before = "{";
-    for (name, info) in tensors().filter(|(_, info)| is_float8(info.data_type)) {
+    for (key, text) in tensors().flat_map(|(key, info, said)| metadata_of(&key, &info, said)) {
         out.write_all(if before == "{" { b"{\"__metadata__\":{" } else { b"," })?;
         before = "},";
-        serde_json::to_writer(&mut *out, &format!("{TYPE_KEY}{}", name.as_ref()))?;
+        serde_json::to_writer(&mut *out, &key)?;
         out.write_all(b":")?;
-        serde_json::to_writer(&mut *out, &info.data_type.to_string())?;
+        serde_json::to_writer(&mut *out, &text)?;
     }
     let mut start = 0u64;
-    for (name, info) in tensors() {
+    for (name, info, _) in tensors() {
         let unsupported = || io::Error::other(format!("{} is no type of .safetensors files", info.data_type));
         let dtype = to_safetensors(info.data_type).ok_or_else(unsupported)?.to_string();
         let len = info.size_in_bytes().map_err(io::Error::other)?;
         let end = start.checked_add(len).ok_or(io::ErrorKind::FileTooLarge)?;
         out.write_all(before.as_bytes())?;
         before = ",";
-        serde_json::to_writer(&mut *out, name.as_ref())?;
+        serde_json::to_writer(&mut *out, &name)?;
         out.write_all(b":")?;
         serde_json::to_writer(&mut *out, &Tensor { dtype, shape: info.shape, data_offsets: [start, end] })?;
         start = end;
@@ -391,7 +417,15 @@ fn write_json<N: AsRef<str>, I: Iterator<Item = (N, TensorInfo)>>(
     })
 }
 
-/// The header's description of a tensor.
+/// The members of `__metadata__` for a tensor. Names that are no UTF-8 cannot be there.
+fn metadata_of(key: &str, info: &TensorInfo, said: Said) -> impl Iterator<Item = (String, String)> + use<> {
+    let data_type = is_float8(info.data_type).then(|| (format!("{TYPE_KEY}{key}"), info.data_type.to_string()));
+    let name = said.name.and_then(|name| Some((format!("{NAME_KEY}{key}"), name.to_str().ok()?.to_owned())));
+    let kind = said.is_feed.then(|| (format!("{KIND_KEY}{key}"), FEED.to_owned()));
+    [data_type, name, kind].into_iter().flatten()
+}
+
+/// What the header says of a tensor.
 #[derive(Serialize)]
 struct Tensor {
     dtype: String,

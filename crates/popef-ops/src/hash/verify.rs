@@ -160,7 +160,8 @@ pub fn verify(
     }
     let chosen = |blob: &Blob<'_>| options.chooses(blob.blob_type(), &name_of(blob));
     let wanted = HashOptions { select: &chosen, ..wanted(entry, options) };
-    if !wanted.data && !wanted.content && !wanted.headers && found.whole.is_none() {
+    let has_none = !is_all && has_no_blobs(entry);
+    if !wanted.data && !wanted.content && !wanted.headers && found.whole.is_none() && !has_none {
         let kind = match (is_all, options.only_content) {
             (false, _) => "digests of blobs of the wanted kind",
             (true, true) => "digests of the content",
@@ -225,6 +226,11 @@ fn check_unchanged(entry: &ManifestEntry) -> Result<(), Error> {
         Ok(false) => Err(Error::new(Code::FileChanged, "the manifest was changed while it was read")),
         Err(error) => Err(Error::io("look at the manifest", error)),
     }
+}
+
+/// Whether the file of an entry had no blobs. Of an entry with only a digest of the whole file, nobody knows.
+fn has_no_blobs(entry: &ManifestEntry) -> bool {
+    entry.blobs == 0 && entry.complete && !(entry.content.is_empty() && entry.headers.is_empty())
 }
 
 /// The digests that an entry can be compared by.
@@ -297,6 +303,8 @@ impl<'m> Blobs<'m> {
     fn of(entry: &'m ManifestEntry, file: &File, options: &VerifyOptions<'m>) -> Result<Self, Error> {
         let mut rows = Rows::new(entry);
         let found_by = match entry.blobs {
+            // Any that is chosen was added.
+            0 if options.select.is_some() && has_no_blobs(entry) => FoundBy::Index(Vec::new()),
             0 => FoundBy::Nothing,
             _ if order_of(file) == entry.rows.order => FoundBy::Order,
             _ => FoundBy::Index(indexed(&mut rows, options)?),

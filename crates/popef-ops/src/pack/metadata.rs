@@ -1,6 +1,6 @@
 //! Reads metadata as JSON.
 
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 
 use popef::Metadata;
 use serde::Deserialize;
@@ -10,8 +10,11 @@ use serde_json::Error as JsonError;
 use crate::error::{Code, Error};
 use crate::formats::Place;
 
-/// The required fields of anchors. It is read first and takes no memory, so that a short document of `{}` does not
-/// become a long list of default anchors.
+/// Standard input, as a path.
+pub(super) const STDIN: &str = "-";
+
+/// What anchors must have. It is read first and takes no memory, so that a short document of `{}` does not become a long list of
+/// anchors that are all defaults.
 #[derive(Deserialize)]
 struct Skimmed {
     #[serde(default, rename = "anchors")]
@@ -42,15 +45,17 @@ const _: () = assert!(size_of::<SkimmedAnchor>() == 0);
 
 /// Metadata as JSON, whose memory is a small multiple of its length.
 pub(super) fn read_metadata(place: &Place) -> Result<Metadata, Error> {
-    let read = || {
-        let Skimmed { .. } = parsed(place)?;
-        parsed(place)
-    };
-    read().map_err(|error| error.in_file(place.path()))
+    parsed(&|| Ok(BufReader::new(place.reader()?))).map_err(|error| error.in_file(place.path()))
 }
 
-fn parsed<T: for<'de> Deserialize<'de>>(place: &Place) -> Result<T, Error> {
-    serde_json::from_reader(BufReader::new(place.reader()?)).map_err(|error| wrong(&error))
+/// The same of a document in memory, which came from standard input.
+pub(super) fn metadata_of(json: &[u8]) -> Result<Metadata, Error> {
+    parsed(&|| Ok(json)).map_err(|error| error.in_file(STDIN))
+}
+
+fn parsed<R: Read>(reader: &dyn Fn() -> Result<R, Error>) -> Result<Metadata, Error> {
+    let Skimmed { .. } = serde_json::from_reader(reader()?).map_err(|error| wrong(&error))?;
+    serde_json::from_reader(reader()?).map_err(|error| wrong(&error))
 }
 
 fn wrong(error: &JsonError) -> Error {

@@ -46,17 +46,21 @@ pub enum PackInput {
     Executable(PathBuf, Option<String>),
     /// Metadata, as `extract` writes it.
     Metadata(PathBuf),
-    /// An opaque blob and its name. It belongs to the executable if there is only one.
+    /// The same, as a document that came from standard input.
+    MetadataJson(Vec<u8>),
+    /// An opaque blob and its name. It is for the executable if there is only one.
     Opaque(Text<'static>, PathBuf),
-    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file. If the file was
-    /// extracted, it has the name in the `index.json` of the enclosing folder.
+    /// All arrays of a file as tensors. The array of an `.npy` file has the name of the file. If the file was extracted, the array has the
+    /// name that `index.json` in its folder or in the one around has for it, or that a `.safetensors` file itself has; and what was a
+    /// feed becomes one again.
     ///
     /// Bytes (`U8`) become 8-bit floats if the packed metadata has an input anchor of that type with the same name and
     /// shape. This also applies to feeds and to arrays in memory.
     Tensors(PathBuf),
     /// The only array of a file as the tensor of this name, or the array with this name if the file has several.
     TensorOf(Text<'static>, PathBuf),
-    /// The only array of a file as the feed of this name. Its first dimension is the runs.
+    /// The only array of a file as the feed of this name, or the array of the name if the file has several. Its first dimension is the
+    /// runs.
     Feed(Text<'static>, PathBuf),
     /// An array as a tensor.
     Tensor(Array),
@@ -68,7 +72,7 @@ impl PackInput {
     /// The file that is read, unless it is a folder, or an array.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
-            PackInput::Folder(_) | PackInput::Tensor(_) | PackInput::Runs(_) => None,
+            PackInput::Folder(_) | PackInput::MetadataJson(_) | PackInput::Tensor(_) | PackInput::Runs(_) => None,
             PackInput::Executable(path, _)
             | PackInput::Metadata(path)
             | PackInput::Opaque(_, path)

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use popef::Metadata;
 use popef::read::FileId;
 use popef::types::{ExecutableInfo, FeedDataInfo, OpaqueInfo, TensorDataInfo, Text};
 
 use super::PackInput;
 use super::folder::{Folder, check_files};
 use super::left_out::LeftOut;
-use super::metadata::read_metadata;
+use super::metadata::{STDIN, metadata_of, read_metadata};
 use super::part::{Bytes, Each, Part};
 use crate::error::{Code, Error};
 use crate::extract::{ExtractedNames, INDEX, Index, Kind};
@@ -111,7 +112,8 @@ impl<'i> Walk<'i> {
                     Folder::new(path, index).parts(with_data, &mut each)?;
                 }
                 PackInput::Executable(path, name) => each(executable(path, name.as_deref())?)?,
-                PackInput::Metadata(path) => each(metadata(path)?)?,
+                PackInput::Metadata(path) => each(metadata(read_metadata(&Place::of(Source::of(path)?))?, path))?,
+                PackInput::MetadataJson(json) => each(metadata(metadata_of(json)?, Path::new(STDIN)))?,
                 PackInput::Opaque(name, path) => each(opaque(name, path)?)?,
                 PackInput::Tensors(path) if with_data => tensors(path, &mut extracted, &mut each)?,
                 PackInput::TensorOf(name, path) if with_data => each(tensor_of(name, path)?)?,
@@ -152,9 +154,8 @@ fn executable(path: &Path, name: Option<&str>) -> Result<Part, Error> {
     Ok(Part { is_unnamed: name.is_none(), ..part })
 }
 
-fn metadata(path: &Path) -> Result<Part, Error> {
-    let metadata = read_metadata(&Place::of(Source::of(path)?))?;
-    Ok(Part { metadata: Some(metadata), ..Part::new(Kind::Metadata, Vec::new(), path.to_string_lossy()) })
+fn metadata(metadata: Metadata, from: &Path) -> Part {
+    Part { metadata: Some(metadata), ..Part::new(Kind::Metadata, Vec::new(), from.to_string_lossy()) }
 }
 
 fn opaque(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
@@ -162,13 +163,14 @@ fn opaque(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
     Ok(Part { is_unnamed: true, ..whole(Kind::Opaque(info), path)? })
 }
 
+/// The arrays of a file. Those that were feeds become feeds again.
 fn tensors(path: &Path, extracted: &mut ExtractedNames, each: Each<'_>) -> Result<(), Error> {
     let mut file = ArrayFile::open(path)?;
-    let name = if file.len() == 1 { extracted.name_of(path)? } else { None };
+    let from = path.to_string_lossy();
     for index in 0..file.len() {
         let Some(mut array) = file.get(index)? else { continue };
-        array.name = name.clone().unwrap_or(array.name);
-        each(tensor(array, &path.to_string_lossy()))?;
+        let was_feed = extracted.restore(&mut array, path)?;
+        each(if was_feed { runs(array, &from)? } else { tensor(array, &from) })?;
     }
     Ok(())
 }
@@ -180,12 +182,7 @@ fn tensor_of(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
 }
 
 fn feed(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
-    let mut file = ArrayFile::open(path)?;
-    let count = file.len();
-    let array = file.get(0)?.filter(|_| count == 1);
-    let mut array = array.ok_or_else(|| {
-        Error::new(Code::WrongArguments, format!("the file has {count} arrays, and a feed is one")).in_file(path)
-    })?;
+    let (_, mut array) = NamedArrays::of(ArrayFile::open(path)?).only_or_named(name, path)?;
     array.name = name.clone();
     runs(array, &path.to_string_lossy()).map_err(|error| error.in_file(path))
 }

@@ -9,11 +9,13 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use popef::File;
 use popef::types::{FeedDataInfo, TensorDataInfo, Text};
 use serde::Serialize;
 
 use super::Weights;
 use super::files::{Files, Names, Stretch, too_many};
+use super::renames::name_in;
 use crate::error::{Code, Error};
 use crate::extract::{Entry, ExtractedNames, Form, INDEX, Index, Kind, Stored};
 use crate::formats::{Array, ArrayFile, MOST_OPEN, NamedArrays};
@@ -42,7 +44,12 @@ pub(super) struct Arrays {
     hasher: RandomState,
 }
 
-/// An array: the number of its file, and its number there. An array in memory has the file [`MEMORY`].
+/// The name of a blob as it was given, or as the file has it if it was given as it is shown.
+fn shown_name_in(file: &File, name: &Text<'static>) -> Text<'static> {
+    name.to_str().ok().and_then(|name| name_in(file, name)).unwrap_or_else(|| name.clone())
+}
+
+/// An array: the number of its file, and its number there. Those in memory have the file [`MEMORY`].
 struct Located {
     file: u32,
     index: u32,
@@ -51,14 +58,14 @@ struct Located {
 const MEMORY: u32 = u32::MAX;
 
 impl Arrays {
-    /// The arrays of files and folders. A folder has all its `.npy` files, or if it has the `index.json` of an
-    /// extracted file, the files and blobs named there. Other arrays in files with several have their own names.
-    pub(super) fn of(given: &[Weights]) -> Result<Self, Error> {
+    /// The arrays of files, and of folders: of all their `.npy` files, or if a folder has the `index.json` of an extracted file,
+    /// those that it names, for the blobs that it says. Other arrays of its files with several have their own names.
+    pub(super) fn of(given: &[Weights], file: &File) -> Result<Self, Error> {
         let mut arrays = Arrays::default();
         for given in given {
             match given {
                 Weights::Array(array) => arrays.add_from_memory(array)?,
-                Weights::For(name, path) => arrays.add_for(name, path)?,
+                Weights::For(name, path) => arrays.add_for(&shown_name_in(file, name), path)?,
                 Weights::At(path) if !path.is_dir() => {
                     arrays.files.enter(Path::new(""));
                     arrays.add_file(ArrayFile::open(path)?, path.as_os_str(), path)?;
@@ -140,12 +147,12 @@ impl Arrays {
     /// Adds all arrays of a file, which is at `path`.
     fn add_file(&mut self, mut file: ArrayFile, name: &OsStr, path: &Path) -> Result<(), Error> {
         let number = self.files.add(name)?;
-        if let Some(array) = file.get(0)?.filter(|_| file.len() == 1)
-            && let Some(extracted) = self.extracted.name_of(path)?
-        {
-            return self.add(number, 0, &array, &extracted);
+        for index in 0..file.len() {
+            let Some(array) = file.get(index)? else { continue };
+            let mut restored = array.clone();
+            self.extracted.restore(&mut restored, path)?;
+            self.add(number, index, &array, &restored.name)?;
         }
-        self.add_unless(&mut file, number, &[])?;
         self.keep(file, number)
     }
 

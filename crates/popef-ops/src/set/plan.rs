@@ -63,7 +63,7 @@ impl<'f> Plan<'f> {
         chosen: &dyn Fn(&Blob<'_>) -> bool,
         progress: &dyn Progress,
     ) -> Result<Self, Error> {
-        let weights = Arrays::of(&changes.weights)?;
+        let weights = Arrays::of(&changes.weights, file)?;
         let (edits, data, added, versioned) = Default::default();
         let mut plan = Plan { file, wanted: changes, weights, edits, data, added, versioned };
         plan.find(chosen, progress).map_err(|error| match file.path() {

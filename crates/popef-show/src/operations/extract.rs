@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use popef_ops::Name;
 use popef_ops::extract::{ExtractedBlob, ExtractedFile, Note};
 
 use crate::{Kind, Out, counted, size, type_name};
@@ -15,7 +14,7 @@ pub struct ExtractedText {
     blobs: Vec<ExtractedBlob>,
     more: u64,
     /// The first blob with each note, and how many others have it.
-    notes: Vec<(Note, Name, u64)>,
+    notes: Vec<(Note, ExtractedBlob, u64)>,
 }
 
 impl ExtractedText {
@@ -24,7 +23,7 @@ impl ExtractedText {
         for note in &blob.notes {
             match self.notes.iter_mut().find(|(known, ..)| known == note) {
                 Some((.., others)) => *others = others.saturating_add(1),
-                None => self.notes.push((*note, blob.name.clone(), 0)),
+                None => self.notes.push((*note, blob.clone(), 0)),
             }
         }
         match room.checked_sub(1) {
@@ -92,11 +91,15 @@ fn begin_line(blob: &ExtractedBlob, out: &mut Out) {
 }
 
 /// A line for all blobs that have something special.
-fn show_note(note: Note, first: &Name, others: u64, out: &mut Out) -> io::Result<()> {
-    out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.text());
+fn show_note(note: Note, first: &ExtractedBlob, others: u64, out: &mut Out) -> io::Result<()> {
+    out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.name.text());
     match others {
         0 => {}
         more => _ = out.put(&format!(" and {}", counted(more, "other", "others"))),
     }
-    out.put(": ").put(note.words()).end_line()
+    out.put(": ").put(note.words());
+    if let Some(key) = first.key.as_ref().filter(|_| matches!(note, Note::Renamed | Note::NameKept)) {
+        out.put("; KEY is ").text(Kind::Plain, &key.as_str().into());
+    }
+    out.end_line()
 }

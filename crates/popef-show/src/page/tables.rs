@@ -1,6 +1,7 @@
 //! The tables of pages. A script may sort them.
 
 use super::html::Html;
+#[cfg(feature = "reports")]
 use crate::output::escape::escape;
 #[cfg(feature = "reports")]
 use crate::output::fields::{TableRow, Value};

@@ -18,7 +18,7 @@ use serde::Serialize;
 pub use diff::ProfileDiffReport;
 pub use format::ProfileFormat;
 pub use model::{Compared, ComparedModel, ComparedModels};
-pub use rows::{ProfileTable, TableRequest};
+pub use rows::{ProfileTable, TableRequest, TableWritten};
 pub use summary::SummaryReport;
 pub use trace::Timeline;
 

@@ -69,9 +69,20 @@ pub struct TableRequest<'r> {
     pub network: Network,
 }
 
+/// What was written of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableWritten {
+    /// All rows, or the output says that there are more.
+    All,
+    /// The first rows, and the output cannot say that there are more.
+    First,
+    /// Nothing, because no row is selected.
+    Nothing,
+}
+
 impl TableRequest<'_> {
-    /// Writes the table. Returns whether there are more rows that the output says nothing of.
-    pub fn write(self, out: &mut Out, profile: Profile<'_>) -> io::Result<bool> {
+    /// Writes the table, unless a selection by names or numbers has no rows.
+    pub fn write(self, out: &mut Out, profile: Profile<'_>) -> io::Result<TableWritten> {
         let Profile { graph, execution } = profile;
         let selection = self.selection.clone();
         let selection = &selection;
@@ -90,15 +101,19 @@ impl TableRequest<'_> {
         }
     }
 
-    /// Writes rows, and whether there are more. There may be very many: only text needs all that it shows.
-    fn rows<R: TableRow>(self, out: &mut Out, rows: impl IntoIterator<Item = R>) -> io::Result<bool> {
+    /// Writes rows. There may be very many: only text needs all that it shows.
+    fn rows<R: TableRow>(self, out: &mut Out, rows: impl IntoIterator<Item = R>) -> io::Result<TableWritten> {
         let TableRequest { head, file, format, table, is_selected, limit, room, network, .. } = self;
         let by = table.name();
-        let mut rows = First { rows: rows.into_iter(), left: limit, room };
+        let mut rows = rows.into_iter().peekable();
+        if is_selected && rows.peek().is_none() {
+            return Ok(TableWritten::Nothing);
+        }
+        let mut rows = First { rows, left: limit, room };
         match format {
             ProfileFormat::Csv => {
                 write_csv::<R>(out, rows.by_ref())?;
-                return Ok(rows.has_more());
+                return Ok(if rows.has_more() { TableWritten::First } else { TableWritten::All });
             }
             ProfileFormat::Json => {
                 let rows = &RefCell::new(rows);
@@ -109,9 +124,9 @@ impl TableRequest<'_> {
                 json_item(out, "file", &Last { head, more: rows.has_more() })?;
             }
             // Other formats are for findings.
-            _ => write_text(out, rows, by, is_selected)?,
+            _ => write_text(out, rows, by)?,
         }
-        Ok(false)
+        Ok(TableWritten::All)
     }
 }
 
@@ -133,12 +148,7 @@ struct Last<'r> {
     more: bool,
 }
 
-fn write_text<R: TableRow>(
-    out: &mut Out,
-    mut rows: First<impl Iterator<Item = R>>,
-    by: &str,
-    is_selected: bool,
-) -> io::Result<()> {
+fn write_text<R: TableRow>(out: &mut Out, mut rows: First<impl Iterator<Item = R>>, by: &str) -> io::Result<()> {
     let first: Vec<_> = rows.by_ref().collect();
     if rows.has_more() {
         write_table(out, &first)?;
@@ -147,8 +157,7 @@ fn write_text<R: TableRow>(
     if !first.is_empty() {
         return write_table(out, &first);
     }
-    let nothing = format!("the report has nothing for --by {by}");
-    out.put(if is_selected { "no row is as asked for" } else { &nothing }).end_line()
+    out.put(&format!("the report has nothing for --by {by}")).end_line()
 }
 
 /// The first rows: so many, and so many bytes of JSON.

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 use popef::write::Packing;
-use popef_cli::end::unwritten;
+use popef_cli::end::{unwritten, wrong};
 use popef_cli::format::{Format, FormatArgs, NETWORK, json_line};
 use popef_cli::output::OutputArgs;
 use popef_cli::plain::Place;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
+use popef_open::is_stdin;
 use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, pack};
 use popef_ops::{Error, OutputPath};
 use popef_show::Network;
@@ -19,6 +20,7 @@ use popef_show::operations::PackedText;
 use serde::Serialize;
 
 use super::Command;
+use super::set::document;
 use crate::common::findings::say_findings;
 use crate::common::rows::Rows;
 use crate::common::values::{GivenArrays, named_arrays};
@@ -41,13 +43,13 @@ pub(crate) struct Args {
     /// An executable; without NAME, it is named as the metadata says, or as the file
     #[arg(long = "executable", value_name = "FILE[:NAME]", help_heading = "Blobs")]
     executables: Vec<String>,
-    /// Metadata as JSON, as popef extract writes it
+    /// Metadata as JSON, as popef extract writes it; `-` is standard input
     #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Blobs")]
     metadata: Vec<PathBuf>,
     /// Tensors: all arrays of an .npy, .npz or .safetensors file; that of an .npy file has the file's name, or NAME
     #[arg(long, value_name = "[NAME=]FILE", value_hint = ValueHint::AnyPath, value_parser = named_arrays(), num_args = 1.., help_heading = "Blobs")]
     tensors: Vec<GivenArrays>,
-    /// A feed: the one array of FILE, whose first dimension is the runs
+    /// A feed: the one array of FILE, or its array NAME; its first dimension is the runs
     #[arg(long = "feed", value_name = "NAME=FILE", value_parser = named_file, help_heading = "Blobs")]
     feeds: Vec<NamedFile>,
     /// An opaque blob, for the executable if there is one
@@ -78,6 +80,13 @@ Examples:
       A whole model
   popef pack model --compression zlib:6 -o small.popef
       The same with its executables compressed";
+
+fn metadata(path: &Path) -> Result<PackInput, Error> {
+    match is_stdin(path) {
+        true => document(path, "read the metadata").map(PackInput::MetadataJson),
+        false => Ok(PackInput::Metadata(path.to_owned())),
+    }
+}
 
 fn tensors(given: GivenArrays) -> PackInput {
     match given {
@@ -112,7 +121,7 @@ fn executable(text: &str) -> (&Path, Option<&str>) {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let mut out = tool.report();
-        let (inputs, watch) = (self.inputs(), tool.progress("packing"));
+        let (inputs, watch) = (self.inputs()?, tool.progress("packing"));
         let options = PackOptions { compress: self.compression, unchecked: self.unchecked, strict: self.strict };
         let run = |each: Each<'_>| pack(&inputs, self.output.target(), &options, &watch, each);
         let packed = match self.format.format {
@@ -179,17 +188,22 @@ struct Shown<'p> {
 
 impl Args {
     /// In the order in which their blobs are written.
-    fn inputs(&self) -> Vec<PackInput> {
+    fn inputs(&self) -> Result<Vec<PackInput>, Error> {
+        if self.metadata.iter().filter(|path| is_stdin(path)).nth(1).is_some() {
+            return Err(wrong("standard input (-) can be read only once"));
+        }
         let mut inputs: Vec<PackInput> = self.folder.iter().cloned().map(PackInput::Folder).collect();
         inputs.extend(self.executables.iter().map(|text| {
             let (path, name) = executable(text);
             PackInput::Executable(path.to_owned(), name.map(str::to_owned))
         }));
-        inputs.extend(self.metadata.iter().cloned().map(PackInput::Metadata));
+        for path in &self.metadata {
+            inputs.push(metadata(path)?);
+        }
         inputs.extend(self.opaques.iter().map(|file| PackInput::Opaque(file.name.clone().into(), file.path.clone())));
         inputs.extend(self.tensors.iter().cloned().map(tensors));
         inputs.extend(self.feeds.iter().map(|file| PackInput::Feed(file.name.clone().into(), file.path.clone())));
-        inputs
+        Ok(inputs)
     }
 
     fn shown<'p>(&self, packed: &'p Packed) -> Shown<'p> {

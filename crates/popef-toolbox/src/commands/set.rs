@@ -248,19 +248,25 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 const LONGEST_PATCH: u64 = 16 << 20;
 
 fn patch(path: &Path) -> Result<Value, Error> {
+    let text = document(path, "read the patch")?;
+    let wrong = |error: serde_json::Error| Error::new(Code::WrongArguments, format!("it is not JSON: {error}"));
+    serde_json::from_slice(&text).map_err(|error| wrong(error).in_file(path))
+}
+
+/// A short document, which may be on standard input.
+pub(super) fn document(path: &Path, doing: &'static str) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     let read = |from: &mut dyn Read, text: &mut Vec<u8>| from.take(LONGEST_PATCH.saturating_add(1)).read_to_end(text);
     let result = match is_stdin(path) {
         true => read(&mut io::stdin(), &mut text),
         false => fs::File::open(path).and_then(|mut file| read(&mut file, &mut text)),
     };
-    result.map_err(|error| Error::io("read the patch", error).in_file(path))?;
+    result.map_err(|error| Error::io(doing, error).in_file(path))?;
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > LONGEST_PATCH {
-        let message = format!("the patch is longer than {LONGEST_PATCH} bytes");
+        let message = format!("the document is longer than {LONGEST_PATCH} bytes");
         return Err(Error::new(Code::WrongArguments, message).in_file(path));
     }
-    let wrong = |error: serde_json::Error| Error::new(Code::WrongArguments, format!("it is not JSON: {error}"));
-    serde_json::from_slice(&text).map_err(|error| wrong(error).in_file(path))
+    Ok(text)
 }
 
 /// What changed, or would.

@@ -170,12 +170,15 @@ impl Args {
         let kept: Vec<(&FilePath, Kept<'m>)> = match manifest {
             Manifest::Entries(entries) => entries.iter().map(|entry| (&entry.path, Kept::Entry(entry))).collect(),
             Manifest::Sums(_) if !self.filter.is_everything() => {
-                let message = "lines of sums have no digests of blobs, so none can be chosen";
-                return Err(Error::new(Code::BadManifest, message).in_file(&self.manifest));
+                let message = "lines of sums have no digests of blobs, so none can be chosen; popef hash --format json makes a manifest that has them";
+                return Err(Error::new(Code::WrongArguments, message).in_file(&self.manifest));
             }
             Manifest::Sums(lines) if self.content => {
-                let message = format!("lines of sums have no digests of the content of {} files", lines.len());
-                return Err(Error::new(Code::BadManifest, message).in_file(&self.manifest));
+                let message = format!(
+                    "lines of sums have no digests of the content of {} files; popef hash --format json makes a manifest that has them",
+                    lines.len()
+                );
+                return Err(Error::new(Code::WrongArguments, message).in_file(&self.manifest));
             }
             Manifest::Sums(lines) => lines.iter().map(|line| (&line.path, Kept::Line(line))).collect(),
             _ => Vec::new(),

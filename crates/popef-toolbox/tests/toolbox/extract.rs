@@ -567,3 +567,10 @@ fn a_full_disk_is_said_of_the_file_that_could_not_be_written() {
         assert!(!place.path("folder").exists());
     }
 }
+
+#[test]
+fn endings_count_in_capital_letters_too() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.run(&["extract", "executable.popef", "-o", "w.NPY", "--type", "tensor"]).good();
+    assert!(place.path("w.NPY").is_file());
+}

@@ -567,3 +567,119 @@ fn what_the_checks_find_in_the_new_file_is_told_or_refused() {
     let fine = place.run(&["pack", "model", "-o", "fine.popef", "--strict"]).good();
     assert_eq!(fine.err, "");
 }
+
+/// A `.safetensors` file with F32 tensors of one element, as another program writes it.
+fn write_safetensors(place: &Place, file: &str, names: &[&str]) {
+    let members: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| {
+            let (name, start) = (serde_json::to_string(name).unwrap(), 4 * at);
+            format!("{name}:{{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[{start},{}]}}", start + 4)
+        })
+        .collect();
+    let header = format!("{{{}}}", members.join(","));
+    let data = vec![1; 4 * names.len()];
+    place.write(file, [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat());
+}
+
+/// The types and names of all tensors and feeds.
+fn listed(place: &Place, file: &str) -> Vec<(popef::types::BlobType, String)> {
+    let file = popef::File::open(place.path(file)).unwrap();
+    let mut all: Vec<_> =
+        file.blobs().filter_map(|blob| Some((blob.blob_type(), blob.as_data()?.name().to_string()))).collect();
+    all.sort_by_key(|(_, name)| name.clone());
+    all
+}
+
+const ONNX: [&str; 3] = ["/encoder/layer.0/MatMul_output_0", "encoder.w", "tab\t"];
+
+fn onnx() -> Place {
+    let place = Place::with(&[]);
+    write_safetensors(&place, "onnx.safetensors", &ONNX);
+    place.run(&["pack", "--tensors", "onnx.safetensors", "-o", "o.popef"]).good();
+    place
+}
+
+#[test]
+fn files_have_their_true_names_wherever_they_are_named_from() {
+    let place = onnx();
+    let wanted = listed(&place, "o.popef");
+    place.run(&["extract", "o.popef", "-o", "od"]).good();
+    let npys = ["_encoder_layer.0_MatMul_output_0.npy", "encoder.w.npy", "tab_.npy"];
+    let within = |args: &[&str]| {
+        let mut command = place.command();
+        crate::common::finish(command.current_dir(place.path("od/tensors")).args(args))
+    };
+    within(&[&["pack", "-o", "../../c.popef", "--tensors"], &npys[..]].concat()).good();
+    assert_eq!(listed(&place, "c.popef"), wanted);
+    within(&["pack", "-o", "../../d.popef", "--tensors", "./_encoder_layer.0_MatMul_output_0.npy"]).good();
+    assert_eq!(listed(&place, "d.popef"), wanted[..1]);
+    within(&["set", "../../o.popef", "--tensors", ".", "--dry-run"]).good();
+}
+
+#[test]
+fn archives_of_a_folder_have_their_true_names_too() {
+    let place = onnx();
+    let wanted = listed(&place, "o.popef");
+    for form in ["npz", "safetensors"] {
+        place.run(&["extract", "o.popef", "-o", form, "--tensors-as", form]).good();
+        let file = format!("{form}/tensors.{form}");
+        place.run(&["pack", "--tensors", &file, "-o", "c.popef", "--force"]).good();
+        assert_eq!(listed(&place, "c.popef"), wanted, "{form}");
+        place.run(&["set", "o.popef", "--tensors", &file, "--dry-run"]).good();
+    }
+}
+
+#[test]
+fn a_file_with_other_keys_has_the_names_or_says_that_it_has_not() {
+    let place = onnx();
+    let run = place.run(&["extract", "o.popef", "-o", "one.safetensors"]).good();
+    let words = "the file has another key for it; popef.name.KEY in __metadata__ has the name; KEY is tab_\n";
+    assert!(run.text().contains(words), "{run:?}");
+    place.run(&["pack", "--tensors", "one.safetensors", "-o", "c.popef"]).good();
+    assert_eq!(listed(&place, "c.popef"), listed(&place, "o.popef"));
+    place.run(&["set", "o.popef", "--tensors", "one.safetensors", "--dry-run"]).good();
+    let run = place.run(&["extract", "o.popef", "-o", "one.npz"]).good();
+    let words = "take that key, KEY, for the name; KEY is _encoder_layer.0_MatMul_output_0\n";
+    assert!(run.text().contains(words), "{run:?}");
+}
+
+#[test]
+fn feeds_stay_feeds_or_it_is_told() {
+    let place = Place::with(&["interop/all-types.popef"]);
+    let wanted = listed(&place, "all-types.popef");
+    place.run(&["extract", "all-types.popef", "-o", "as.safetensors"]).good();
+    place.run(&["pack", "--tensors", "as.safetensors", "-o", "c.popef"]).good();
+    let kinds = |file: &str| {
+        let mut all = listed(&place, file);
+        all.sort_by_key(|(kind, name)| (kind.number(), name.clone()));
+        all
+    };
+    assert_eq!(kinds("c.popef"), kinds("all-types.popef"));
+    place.run(&["extract", "all-types.popef", "-o", "ad"]).good();
+    place.run(&["pack", "--tensors", "ad/feeds/f_f32.npy", "-o", "f.popef"]).good();
+    assert_eq!(listed(&place, "f.popef"), [(popef::types::BlobType::DataFeed, "f_f32".to_owned())]);
+    place.run(&["pack", "--tensors", "f_f32=ad/feeds/f_f32.npy", "-o", "t.popef"]).good();
+    assert_eq!(listed(&place, "t.popef"), [(popef::types::BlobType::DataTensor, "f_f32".to_owned())]);
+    let run = place.run(&["extract", "all-types.popef", "-o", "all.npz"]).good();
+    assert!(run.text().contains("given as --feed NAME=FILE\n"), "{run:?}");
+    place.run(&["pack", "--feed", "f_f32=all.npz", "-o", "g.popef"]).good();
+    assert_eq!(listed(&place, "g.popef"), listed(&place, "f.popef"));
+    assert!(wanted.len() > 2);
+}
+
+#[test]
+fn metadata_comes_from_standard_input() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.run(&["extract", "executable.popef", "-o", "m"]).good();
+    let json = fs::read_dir(place.path("m/metadata")).unwrap().next().unwrap().unwrap().path();
+    let args = ["pack", "--metadata", "-", "-o", "x.popef"];
+    let mut command = place.command();
+    let stdin = fs::File::open(&json).unwrap();
+    crate::common::finish(command.args(args).stdin(stdin)).good();
+    place.run(&["pack", "--metadata", json.to_str().unwrap(), "-o", "y.popef"]).good();
+    assert_eq!(place.read("x.popef"), place.read("y.popef"));
+    let run = place.run(&["pack", "--metadata", "-", "-o", "z.popef"]);
+    assert!(run.status == 2 && run.err.contains("standard input: it is no metadata as JSON"), "{run:?}");
+}

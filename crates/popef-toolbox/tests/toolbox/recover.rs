@@ -221,3 +221,13 @@ fn what_is_shown_of_damaged_infos() {
     }
     hold_text("recover_infos", &shown);
 }
+
+/// The file is whole, so that recover would keep all of it.
+#[test]
+fn nobody_is_sent_to_recover_for_a_shape() {
+    let place = Place::with(&["golden/broken-data.popef"]);
+    let run = place.run(&["ls", "broken-data.popef"]);
+    let said = [run.text(), &run.err].concat();
+    assert!(said.contains("Compile the model with fixed sizes") && said.contains("[shape-too-large]"), "{said}");
+    assert!(!said.contains("recover"), "{said}");
+}

@@ -361,3 +361,25 @@ fn surplus_bytes_go_with_and_without_new_data() {
     let run = place.run(&["set", "new.popef", "--drop-surplus", "--in-place"]).good();
     assert!(run.text().contains("nothing changes"), "{run:?}");
 }
+
+#[test]
+fn a_name_of_a_tensor_can_be_given_as_it_is_shown() {
+    let place = Place::with(&[]);
+    let header = r#"{"nl\nx":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    place.write("one.safetensors", [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[1; 4]].concat());
+    place.run(&["pack", "--tensors", "one.safetensors", "-o", "names.popef"]).good();
+    place.run(&["set", "names.popef", "--tensors", r"nl\nx=one.safetensors", "--dry-run"]).good();
+    let run = place.run(&["set", "names.popef", "--tensors", r"other=one.safetensors", "--dry-run"]);
+    assert!(run.status == 2 && run.err.contains("NAME=FILE gives the file to the tensor NAME"), "{run:?}");
+}
+
+#[test]
+fn types_have_the_same_names_in_all_commands() {
+    let place = Place::with(&["interop/executable.popef"]);
+    for name in ["float", "int", "char", "half", "double", "quarter", "unsigned int", "fp16", "S32"] {
+        let planned = place.run(&["tiles", "plan", "784x10", name]);
+        assert_eq!(planned.status, 0, "{planned:?}");
+        let assignment = format!("anchors[input_parameter].tensorInfo.dataType={name}");
+        place.run(&["set", "executable.popef", "--set", &assignment, "--dry-run"]).good();
+    }
+}

@@ -407,3 +407,14 @@ fn only_chosen_blobs_are_split() {
     assert!(run.status == 2 && run.err.contains("[nothing-chosen]"), "{run:?}");
     assert!(!place.path("parts").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn of_a_private_file_the_folder_is_private_too() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::with(&["interop/executable.popef"]);
+    fs::set_permissions(place.path("executable.popef"), fs::Permissions::from_mode(0o600)).unwrap();
+    place.run(&["split", "executable.popef", "--by", "kind", "-o", "parts"]).good();
+    let mode = fs::metadata(place.path("parts")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}

@@ -317,3 +317,17 @@ fn the_document_shows_what_the_tool_does() {
     }
     assert_eq!(shown, 8);
 }
+
+#[test]
+fn what_an_executable_is_not_found_by_is_named() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let run = place.run(&["tiles", "exec", "executable.popef", "--filter", "none"]);
+    let words = "executable.popef: no executable matches --filter none [nothing-chosen]";
+    assert!(run.status == 2 && run.err.contains(words), "{run:?}");
+    let run = place.run(&["tiles", "exec", "-"]);
+    assert!(run.status == 2 && run.err.contains("[empty-input]"), "{run:?}");
+    for name in ["x.png", "x.pdf"] {
+        let run = place.run(&["tiles", "exec", "executable.popef", "-o", name]);
+        assert!(run.status == 2 && run.err.contains("which the name asks for"), "{run:?}");
+    }
+}

@@ -266,5 +266,28 @@ fn only_chosen_blobs_are_compared() {
         place.write("executable.popef", &all);
     }
     let run = place.run(&["verify", "SUMS", "--type", "tensor"]);
-    assert!(run.status == 2 && run.err.contains("none can be chosen [bad-manifest]"), "{run:?}");
+    assert!(run.status == 2 && run.err.contains("none can be chosen; popef hash"), "{run:?}");
+}
+
+#[test]
+fn of_a_file_without_blobs_none_can_be_chosen() {
+    let place = Place::with(&["interop/executable.popef"]);
+    place.write("e.popef", "");
+    let manifest = place.run(&["hash", "--format", "json", "executable.popef", "e.popef"]).good();
+    place.write("man", &manifest.out);
+    let run = place.run(&["verify", "man", "--type", "tensor"]);
+    assert!(run.status == 0 && run.text().contains("\ne.popef: NOTHING CHOSEN"), "{run:?}");
+    place.write("e.popef", place.read("executable.popef"));
+    let run = place.run(&["verify", "man", "--type", "tensor"]);
+    assert!(run.status == 1 && run.text().contains("\ne.popef: FAILED"), "{run:?}");
+}
+
+#[test]
+fn who_chooses_blobs_of_lines_of_sums_is_told_what_to_make() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let sums = place.run(&["hash", "--sums", "executable.popef"]).good();
+    place.write("SHA256SUMS", &sums.out);
+    let run = place.run(&["verify", "SHA256SUMS", "--type", "tensor"]);
+    assert!(run.status == 2 && run.err.contains("popef hash --format json makes a manifest that has them"), "{run:?}");
+    assert!(!run.err.contains("lines of sha256sum"), "{run:?}");
 }

@@ -2,13 +2,14 @@
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use popef_cli::end::wrong;
 use popef_cli::format::NETWORK;
 use popef_cli::tool::Tool;
 use popef_ops::{Error, InFile};
 use popef_show::Out;
-use popef_show::profile::{Profile, ProfileFormat, ProfileTable, TableRequest};
+use popef_show::profile::{Profile, ProfileFormat, ProfileTable, TableRequest, TableWritten};
 use poplar_inspect::profile::{Selection, Sort};
 
 use super::args::{Args, Order};
@@ -39,11 +40,22 @@ impl Args {
             room: self.room(input),
             network: NETWORK,
         };
-        Ok(request.write(out, profile).map(|has_more| {
-            if has_more && self.top.is_none() {
-                tool.say("these are only the first rows: --top N shows more");
-            }
-        }))
+        match request.write(out, profile) {
+            Ok(TableWritten::Nothing) => return Err(self.nothing_selected()),
+            Ok(TableWritten::First) if self.top.is_none() => tool.say("these are only the first rows: --top N shows more"),
+            Ok(_) => {}
+            Err(error) => return Ok(Err(error)),
+        }
+        Ok(Ok(()))
+    }
+
+    /// The error if no row is selected, which is more likely a slip of the pen than a wish.
+    fn nothing_selected(&self) -> Error {
+        let numbers = self.numbers.iter().flatten().map(shown).collect::<Vec<_>>().join(",");
+        let given = [("--numbers", Some(numbers)), ("--name", self.name.clone())];
+        let given = given.into_iter().filter_map(|(option, value)| Some((option, value.filter(|value| !value.is_empty())?)));
+        let given: Vec<_> = given.map(|(option, value)| format!("{option} {value}")).collect();
+        wrong(format!("nothing matches {}", given.join(" "))).in_file(self.graph())
     }
 
     fn selection(&self) -> Selection<'_> {
@@ -73,5 +85,14 @@ impl Args {
         const MOST_TIMES: u64 = 100;
         let room = MOST.saturating_add(input.unpacked.saturating_mul(MOST_TIMES));
         if self.top.is_some() || self.form() == ProfileFormat::Text { u64::MAX } else { room }
+    }
+}
+
+/// Numbers as they are given: `7`, `3..9` or `3..`.
+fn shown(range: &Range<u32>) -> String {
+    match range.end.checked_sub(range.start) {
+        Some(1) => range.start.to_string(),
+        _ if range.end == u32::MAX => format!("{}..", range.start),
+        _ => format!("{}..{}", range.start, range.end),
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use popef::File;
 use popef::read::ExecutableBlob;
-use popef::types::Text;
+use popef::types::{Text, escape};
 use popef_cli::end::{FAILED, unwritten, wrong};
 use popef_cli::format::NETWORK;
 use popef_cli::input::{open_any, open_stream, whatever_is_popef};
@@ -150,7 +150,8 @@ impl Args {
         let mut chosen = file.executables().filter(takes).peekable();
         if chosen.peek().is_none() && damage.is_none() {
             let has_none = file.executables().next().is_none();
-            let what = if has_none { "the file has no executables" } else { "no executable matches --filter" };
+            let filters = self.filter.iter().map(|glob| format!(" --filter {}", escape(glob.as_str()))).collect::<String>();
+            let what = if has_none { "the file has no executables".to_owned() } else { format!("no executable matches{filters}") };
             return Err(Error::new(Code::NothingChosen, what).in_file(&self.file));
         }
         let mut versions = BTreeMap::new();

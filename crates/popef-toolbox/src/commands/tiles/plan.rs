@@ -9,7 +9,7 @@ use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::tiles::PlanReport;
 use poplar_inspect::tiles::{
-    Linear, Order, Target, calc_linear_tile_mapping, element_type_of_poplar, number_of_elements,
+    Linear, Order, Target, calc_linear_tile_mapping, number_of_elements,
 };
 
 /// Predict how a tensor is spread by default
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "SHAPE", value_parser = parse_shape)]
     shape: Shape,
     /// The type of the elements: F16, F32, S32, ..., or as Poplar calls it: half, float, int
-    #[arg(value_name = "TYPE", value_parser = parse_type)]
+    #[arg(value_name = "TYPE", value_parser = str::parse::<DataType>)]
     element_type: DataType,
     /// The number of tiles of an IPU
     #[arg(long, value_name = "N", default_value_t = 1472, help_heading = "Device")]
@@ -68,13 +68,6 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
     sizes.collect::<Result<_, _>>().map(Shape).map_err(|_| format!("{text} is no shape; write 784x10, or scalar"))
 }
 
-fn parse_type(text: &str) -> Result<DataType, String> {
-    match element_type_of_poplar(text) {
-        Some(element_type) => Ok(element_type),
-        None => text.parse::<DataType>().map_err(|unknown| unknown.to_string()),
-    }
-}
-
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
         let target = Target::new(self.tiles, self.ipus).map_err(wrong)?;
@@ -100,7 +93,7 @@ impl Args {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_shape, parse_type};
+    use super::parse_shape;
     use popef::DataType;
 
     #[test]
@@ -123,8 +116,8 @@ mod tests {
     #[test]
     fn types_have_the_names_of_popef_and_of_poplar() {
         for (text, element_type) in [("F16", DataType::F16), ("f16", DataType::F16), ("half", DataType::F16)] {
-            assert_eq!(parse_type(text), Ok(element_type));
+            assert_eq!(text.parse(), Ok(element_type));
         }
-        assert!(parse_type("double16").is_err());
+        assert!("double16".parse::<DataType>().is_err());
     }
 }
