@@ -153,7 +153,9 @@ pub(crate) fn displace(py: Python<'_>, path: &Path) -> PyResult<bool> {
 /// exception then.
 pub(crate) fn end(py: Python<'_>) {
     ending::set_ending();
-    for session in living().iter().filter(|session| session.origin.is_left(py)) {
+    let living = living();
+    living.iter().for_each(|session| session.origin.program_ends(py));
+    for session in living.iter().filter(|session| session.origin.is_left(py)) {
         let _ = session.abandon(py, "the program ended by an exception");
     }
 }
@@ -319,9 +321,9 @@ impl Session {
         if inner.state.is_over() {
             return Ok(());
         }
-        if let Some(why) = origin.against(py, raised) {
+        if let Some(against) = origin.against(py, raised) {
             inner.discard(py)?;
-            return origin.warn(py, &format!("everything was discarded, because {why}"));
+            return origin.warn_against(py, &against);
         }
         // With the lock: while the interpreter ends, a file object could not get it again.
         inner.state.close().map_err(|error| raise(py, &error))?;

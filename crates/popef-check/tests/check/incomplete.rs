@@ -124,7 +124,8 @@ fn a_stream_with_a_pickle_that_nobody_saw_does_not_pass() {
 #[test]
 fn a_stream_passes_if_no_rule_of_safety_has_to_look() {
     let file = File::from_stream(&*with_pickle(b"K\x01.")).unwrap();
-    let looking = ["PE501", "PE502", "PE503", "PE504", "PE505", "PE611", "PE613", "PE614", "PE703", "PE731", "PE732", "PE733"];
+    let looking =
+        ["PE501", "PE502", "PE503", "PE504", "PE505", "PE611", "PE613", "PE614", "PE703", "PE731", "PE732", "PE733"];
     let rules = looking.map(|id| (id.to_owned(), Level::Off)).into();
     let report = check(&[file], CheckOptions::new().policy(Policy { rules, ..Policy::default() }));
     assert_eq!((report.passes(true), report.is_complete()), (true, false), "{report:?}");
