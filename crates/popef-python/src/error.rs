@@ -4,12 +4,13 @@ use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
-use popef::error::ErrorKind;
+use popef::error::{ErrorCode, ErrorKind};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::exception::{os_error, popef_error};
+use crate::session;
 
 /// What went wrong in this module itself: the code of a `PopefError`, and what to do.
 #[derive(Clone, Copy)]
@@ -17,6 +18,7 @@ pub(crate) enum Own {
     BlobWriterInactive,
     WriterClosed,
     WriterBusy,
+    WriterNotClosed,
     NoSuchModel,
     NoUpload,
     #[cfg(not(feature = "remote"))]
@@ -31,6 +33,9 @@ impl Own {
             }
             Own::WriterClosed => ("writer-closed", "Create a new writer."),
             Own::WriterBusy => ("writer-busy", "Let one thread at a time use a writer."),
+            Own::WriterNotClosed => {
+                ("writer-not-closed", "Call its close(), or its discard() to forget what it wrote.")
+            }
             #[cfg(not(feature = "remote"))]
             Own::NotBuiltIn => {
                 ("not-built-in", "Read the file with another package, or build the module with this feature.")
@@ -67,6 +72,11 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
     #[cfg(feature = "remote")]
     if let Some(raised) = crate::remote_error::raised(py, error) {
         return raised;
+    }
+    if error.code() == ErrorCode::FileBusy
+        && let Some(writer) = error.path().and_then(session::writer_at)
+    {
+        return session::not_closed(py, &writer);
     }
     match error.kind() {
         ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),

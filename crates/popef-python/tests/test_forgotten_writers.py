@@ -584,3 +584,69 @@ def test_a_writer_of_another_process_keeps_its_path(path):
         child.stdin.close()
     popef.Writer(path).discard()
     assert path.read_bytes() == GOOD
+
+
+APPEND = popef.FileWriter.Mode.APPEND
+
+
+def appended(path, name="first"):
+    writer = popef.FileWriter(path, APPEND)
+    writer.createOpaqueBlob(name, "model").write(b"data")
+    return writer
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_appending_in_a_loop_loses_no_blob(exists, tmp_path, warned):
+    """Python makes the new writer before it drops the old one."""
+    path = tmp_path / "log.popef"
+    if exists:
+        popef.Writer(path).close()
+    for step in range(5):
+        writer = popef.FileWriter(path, APPEND)
+        writer.createOpaqueBlob(f"step {step}", "model").write(b"data")
+    del writer
+    assert popef.open(path).names() == [f"step {step}" for step in range(5)]
+    assert "its blobs were appended" in str(warned[0].message)
+
+
+def test_appending_after_a_writer_of_whom_nobody_knows_says_where_that_was_made(tmp_path):
+    path = tmp_path / "log.popef"
+    popef.Writer(path).close()
+    appended(path, "old").close()
+    first = appended(path)
+    with pytest.raises(popef.PopefError, match=r"made at .*test_forgotten_writers\.py:\d+ was not closed") as raised:
+        popef.FileWriter(path, APPEND)
+    assert (raised.value.code, "discard()" in raised.value.advice) == ("writer-not-closed", True)
+    first.close()
+    appended(path, "second").close()
+    assert popef.open(path).names() == ["old", "first", "second"]
+
+
+def test_appending_again_discards_a_failed_append(tmp_path, warned):
+    path = tmp_path / "log.popef"
+    popef.Writer(path).close()
+    appended(path, "old").close()
+    first = popef.FileWriter(path, APPEND)
+    first.createOpaqueBlob("half", "model")
+    try:
+        raise KeyError
+    except KeyError:
+        appended(path, "new").close()
+    assert first.closed
+    assert popef.open(path).names() == ["old", "new"]
+
+
+@pytest.mark.parametrize("mode", [popef.FileWriter.Mode.WRITE, APPEND])
+def test_a_function_names_the_writer_that_keeps_its_path(mode, tmp_path):
+    """A cell that failed has left it. A second writer takes its place, but a function has no line of its own that could say so."""
+    path, source = tmp_path / "out.popef", tmp_path / "model.popef"
+    for made in path, source:
+        with popef.Writer(made) as writer:
+            writer.createOpaqueBlob("good", "model").write(b"data")
+    writer = popef.FileWriter(path, mode)
+    with pytest.raises(popef.PopefError, match=r"out\.popef, made at .*\.py:\d+ was not closed") as raised:
+        popef.compress(source, path, overwrite=True)
+    assert raised.value.code == "writer-not-closed"
+    writer.discard()
+    popef.compress(source, path, overwrite=True)
+    assert popef.open(path).names() == ["good"]
