@@ -575,3 +575,57 @@ def test_a_thread_that_cannot_be_started_is_an_error_or_is_done_without(run, mod
     refused = [line for line in lines if line.startswith(f"{errno.EAGAIN} ")]
     # Another program of the user may have ended meanwhile, so it is not certain how many fail.
     assert os.getuid() != 0 or len(refused) > 4, done.stdout
+
+
+class Cancelled(Exception):
+    pass
+
+
+WRITING = {
+    "compress": lambda model, to, **more: popef.compress(model, to, **more),
+    "decompress": lambda model, to, **more: popef.decompress(model, to, **more),
+    "set": lambda model, to, **more: popef.set(model, to, version="9", **more),
+    "strip": lambda model, to, **more: popef.strip(model, to, drop=popef.Opaque, **more),
+    "merge": lambda model, to, **more: popef.merge([model], to, **more),
+    "recover": lambda model, to, **more: popef.recover(model, to, **more),
+    "pack": lambda model, to, **more: popef.pack(output=to, tensors={"w": np.zeros(9, "f4")}, **more),
+}
+
+
+def writes_all(path):
+    with popef.Writer(path) as writer:
+        writer.createExecutable("m").write(bytes(1000))
+        writer.createOpaqueBlob("notes", "m").write(b"data")
+    return path
+
+
+@pytest.mark.parametrize("operation", WRITING)
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_exception_in_the_last_call_of_progress_publishes_nothing(operation, exists, tmp_path):
+    model, output = writes_all(tmp_path / "all.popef"), tmp_path / "out.popef"
+    if exists:
+        output.write_bytes(b"good")
+
+    def progress(done, total):
+        if done == total:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        WRITING[operation](model, output, overwrite=True, progress=progress)
+    assert sorted(os.listdir(tmp_path)) == ["all.popef", "out.popef"][: 1 + exists]
+    assert not exists or output.read_bytes() == b"good"
+
+
+@pytest.mark.parametrize("operation", [popef.extract, popef.split])
+def test_an_exception_in_the_last_call_of_progress_makes_no_folder(operation, tmp_path):
+    model = writes_all(tmp_path / "all.popef")
+
+    def progress(done, total):
+        if done == total:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        operation(model, tmp_path / "folder", progress=progress)
+    assert os.listdir(tmp_path) == ["all.popef"]
+    operation(model, tmp_path / "folder", progress=lambda *_: None)
+    assert os.listdir(tmp_path / "folder")
