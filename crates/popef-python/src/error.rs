@@ -19,6 +19,7 @@ pub(crate) enum Own {
     WriterClosed,
     WriterBusy,
     WriterNotClosed,
+    OtherProcess,
     NoSuchModel,
     NoUpload,
     #[cfg(not(feature = "remote"))]
@@ -36,6 +37,7 @@ impl Own {
             Own::WriterNotClosed => {
                 ("writer-not-closed", "Call its close(), or its discard() to forget what it wrote.")
             }
+            Own::OtherProcess => ("other-process", "Open the file again in this process, or open it by its path."),
             #[cfg(not(feature = "remote"))]
             Own::NotBuiltIn => {
                 ("not-built-in", "Read the file with another package, or build the module with this feature.")
@@ -99,7 +101,11 @@ pub(crate) fn raise_operation(py: Python<'_>, error: &popef_ops::Error) -> PyErr
     }
     let number =
         if error.kind() == "exists" { libc_number(io::ErrorKind::AlreadyExists) } else { system.and_then(number_of) };
-    let report = error.describe();
+    let mut report = error.describe();
+    // The one for the tool.
+    if error.advice() == popef_ops::Code::WrongArguments.advice() {
+        report.advice = "See the help of the function, and docs/PYTHON.md.".into();
+    }
     if number.is_some() {
         return os_error(py, number, None, error.path(), report.code, &report.advice);
     }

@@ -114,6 +114,7 @@ fn is_stream(to: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
     let py = to.py();
     if is_stream(to)? {
+        stream::check_writable(to)?;
         let created = popef::Writer::seekable(Sink::of(to)).map(|writer| writer.map_destination(boxed));
         return created.map_err(|error| raise(py, &error));
     }

@@ -629,3 +629,33 @@ def test_an_exception_in_the_last_call_of_progress_makes_no_folder(operation, tm
     assert os.listdir(tmp_path) == ["all.popef"]
     operation(model, tmp_path / "folder", progress=lambda *_: None)
     assert os.listdir(tmp_path / "folder")
+
+
+def test_pack_takes_executables_by_name(tmp_path):
+    (tmp_path / "code").write_bytes(b"its code")
+    popef.pack(output=tmp_path / "new.popef", executables={"model": tmp_path / "code"})
+    assert popef.open(tmp_path / "new.popef").executable("model").read() == b"its code"
+
+
+def test_pack_refuses_a_dict_of_metadata():
+    with pytest.raises(TypeError, match="a path is needed, or several, not dict"):
+        popef.pack(metadata={"executable": "model"}, dry_run=True)
+
+
+def test_no_threads_are_refused(model):
+    with pytest.raises(ValueError, match="threads: needed a whole number from 1 to .*, found 0"):
+        popef.compress(model, dry_run=True, threads=0)
+
+
+def test_advice_of_a_function_names_no_command(model):
+    with pytest.raises(popef.PopefError) as raised:
+        popef.set(model, dry_run=True, fields={"numIpus": "many"})
+    print(raised.value.code)
+    assert "command" not in raised.value.advice
+
+
+def test_a_model_that_is_not_there_is_named(interop):
+    reader = popef.Reader()
+    reader.parseFile(interop / "executable.popef")
+    with pytest.raises(popef.PopefError, match="metadata for the executable \"nope\""):
+        popef.ModelBuilder(reader).createModel("nope")
