@@ -454,8 +454,16 @@ impl<'t> Output<'t> {
         self.len() == 0
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in its place, unless the progress stops that.
     pub fn finish(self) -> Result<Written, Error> {
+        if self.is_file {
+            self.progress.ask_to_place()?;
+        }
+        self.place()
+    }
+
+    /// Puts the file in its place, and does not ask the progress.
+    pub(crate) fn place(self) -> Result<Written, Error> {
         let written = match self.to {
             To::Back(writer) => writer.finish(),
             To::Forward(writer) => writer.finish(),

@@ -30,15 +30,30 @@ pub trait Progress: Sync {
     /// Reports that `bytes` more bytes were read or written. [`Break`](ControlFlow::Break) stops the operation, which
     /// then fails with [`Code::Stopped`].
     fn advance(&self, bytes: u64) -> ControlFlow<()>;
+
+    /// The new files are complete and checked, and are put in their places next. [`Break`](ControlFlow::Break) leaves everything as
+    /// it was. Nothing can stop the operation after this. An operation that writes no file does not ask.
+    fn can_place(&self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 impl dyn Progress + '_ {
     /// Calls [`advance`](Progress::advance), and turns a stop into an error.
     pub fn add(&self, bytes: u64) -> Result<(), Error> {
-        match self.advance(bytes) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::new(Code::Stopped, "the work was stopped")),
-        }
+        or_stopped(self.advance(bytes))
+    }
+
+    /// Calls [`can_place`](Progress::can_place), and makes an error of a stop.
+    pub fn ask_to_place(&self) -> Result<(), Error> {
+        or_stopped(self.can_place())
+    }
+}
+
+fn or_stopped(flow: ControlFlow<()>) -> Result<(), Error> {
+    match flow {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::new(Code::Stopped, "the work was stopped")),
     }
 }
 

@@ -278,6 +278,9 @@ impl<'f> Plan<'f> {
             }
             Ok(())
         })?;
+        if !matches!(target, TargetFolder::Nowhere | TargetFolder::Trial(..)) {
+            progress.ask_to_place()?;
+        }
         place(outputs, &paths, are_new)?;
         Ok(parts)
     }
@@ -325,7 +328,7 @@ impl<'f> Plan<'f> {
 /// those are complete, and the only copy of their blobs.
 fn place(outputs: Vec<Output<'_>>, paths: &[PathBuf], are_new: &[bool]) -> Result<(), Error> {
     for (at, output) in outputs.into_iter().enumerate() {
-        if let Err(error) = output.finish() {
+        if let Err(error) = output.place() {
             let placed = paths.iter().zip(are_new).take(at);
             placed.filter(|(_, is_new)| **is_new).for_each(|(path, _)| _ = fs::remove_file(path));
             return Err(error);

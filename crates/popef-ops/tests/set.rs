@@ -1,6 +1,7 @@
 //! Changes of random models: what is named has its new value, and everything else is equal byte for byte.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use popef::types::{Anchor, EngineOption, Text};
 use popef::{Blob, File, Metadata, Writer};
@@ -182,6 +183,22 @@ fn changed(file: &File, changes: &Changes) -> Result<File, popef_ops::Error> {
     let path = folder.path().join("new.popef");
     Plan::of(file, changes, &|_| true, &Silent)?.write(Target::Path(&path, Overwrite::Never), false, &Silent)?;
     Ok(File::from_bytes(std::fs::read(path).unwrap()).unwrap())
+}
+
+/// Not in one go for each new name: files have tens of thousands of tensors.
+#[test]
+fn blobs_are_looked_through_a_few_times_however_many_are_renamed() {
+    const COUNT: usize = 300;
+    let mut writer = Writer::seekable(std::io::Cursor::new(Vec::new())).unwrap();
+    (0..COUNT).for_each(|at| _ = writer.write_executable(at.to_string(), b"").unwrap());
+    let file = File::from_bytes(writer.into_inner().unwrap().into_inner()).unwrap();
+    let rename = |at: usize| Rename { from: at.to_string().into(), to: format!("new {at}").into() };
+    let changes = Changes { renames: (0..COUNT).map(rename).collect(), ..Changes::default() };
+    let asked = AtomicUsize::new(0);
+    let chosen = |_: &Blob<'_>| asked.fetch_add(1, Relaxed) < usize::MAX;
+    let plan = Plan::of(&file, &changes, &chosen, &Silent).unwrap();
+    assert!(asked.load(Relaxed) <= 10 * COUNT, "{} times", asked.load(Relaxed));
+    drop(plan);
 }
 
 proptest! {

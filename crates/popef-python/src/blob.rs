@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use popef::read::{BlobHandle, Data, DataBlob};
 use popef::types::BlobType;
+use pyo3::IntoPyObjectExt as _;
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyRange, PySlice, PyString, PyTuple};
@@ -123,12 +125,19 @@ impl Blob {
         bytes::to_bytes(py, &self.handle()?.blob().data())
     }
 
-    /// Blobs are equal if they are the same blob of the same file.
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Blob>().is_ok_and(|other| {
+    /// Blobs are equal if they are the same blob of the same file. What is no blob may know how to compare itself with one: NumPy
+    /// compares arrays with the elements of tensors.
+    fn __richcmp__<'py>(&self, other: &Bound<'py, PyAny>, how: CompareOp) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let is_equal = other.cast::<Blob>().ok().map(|other| {
             let other = other.get();
             self.index == other.index && self.is_of(&other.opening)
-        })
+        });
+        match (how, is_equal) {
+            (CompareOp::Eq, Some(is_equal)) => is_equal.into_bound_py_any(py),
+            (CompareOp::Ne, Some(is_equal)) => (!is_equal).into_bound_py_any(py),
+            _ => Ok(py.NotImplemented().into_bound(py)),
+        }
     }
 
     fn __hash__(&self) -> u64 {
@@ -229,6 +238,11 @@ impl Tensor {
     /// The number of rows: the first dimension. For a feed, the number of its tensors.
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
         Ok(usize::try_from(Array::of(slf)?.count()?).unwrap_or_default())
+    }
+
+    /// Whether it is there, which it is: a scalar has no number of rows, and a tensor without rows is a tensor.
+    fn __bool__(&self) -> bool {
+        true
     }
 
     /// A row as a `numpy.ndarray`, also from the end with a negative number, or those of a slice. Only these rows are read.

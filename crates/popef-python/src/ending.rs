@@ -1,17 +1,20 @@
 //! Decides what happens to a file whose writer goes away unclosed.
 //!
 //! The vendor's writer finishes its file then, and programs rely on that. But Python also drops a writer because an exception ended
-//! the function that had it. Then the file is incomplete, and must not replace the one before.
+//! the function that had it. Then the file is incomplete, and must not replace the one before. Python does not always tell. So a file
+//! that exists is only replaced or appended to if it is certain that the work ended; a new one is made unless an exception is seen.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use popef::read::FileId;
-use pyo3::exceptions::PyResourceWarning;
+use pyo3::exceptions::{PyResourceWarning, PyRuntimeWarning};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
+
+use crate::maker::Maker;
 
 /// Where a file is written, and the file that was there before.
 struct Place {
@@ -31,6 +34,11 @@ impl Place {
     fn is_changed(&self) -> bool {
         FileId::of_path(&self.path).ok() != self.found
     }
+
+    /// Whether there was anything in the file. Programs make an empty one to see whether they can.
+    fn has_content(&self) -> bool {
+        self.found.is_some() && self.path.metadata().is_ok_and(|found| found.len() > 0)
+    }
 }
 
 /// The path without symbolic links. A new file has none itself, but its folder may.
@@ -48,6 +56,35 @@ pub(crate) struct Origin {
     handled: usize,
     /// The exception that was shown last when the writer was used last, as the interpreter keeps it.
     shown: AtomicUsize,
+    /// What made the writer. `None` if no line of Python did.
+    maker: Option<Maker>,
+}
+
+/// Why a file is not finished, and how its writer is told of.
+pub(crate) enum Against {
+    /// This happened. Somebody was told, or wanted it.
+    Known(&'static str),
+    /// Nobody knows whether the work ended, and the file that exists may be the better one. Who relied on the vendor's writer
+    /// does not look for warnings about resources, and would take the old file for the new one.
+    Unknown,
+}
+
+impl Against {
+    fn why(&self) -> &'static str {
+        match self {
+            Against::Known(why) => why,
+            Against::Unknown => {
+                "Python does not tell whether an exception ended the work, and the file that exists is kept"
+            }
+        }
+    }
+
+    fn category<'py>(&self, py: Python<'py>) -> Bound<'py, PyType> {
+        match self {
+            Against::Known(_) => py.get_type::<PyResourceWarning>(),
+            Against::Unknown => py.get_type::<PyRuntimeWarning>(),
+        }
+    }
 }
 
 impl Origin {
@@ -58,6 +95,7 @@ impl Origin {
             line: interpreter.line(py).unwrap_or_default(),
             handled: interpreter.handled(py),
             shown: interpreter.shown(py).into(),
+            maker: Maker::of(py, interpreter)?,
         })
     }
 
@@ -65,6 +103,7 @@ impl Origin {
     pub(crate) fn used(&self, py: Python<'_>) {
         if let Ok(interpreter) = Interpreter::get(py) {
             self.shown.store(interpreter.shown(py), Relaxed);
+            self.maker.iter().for_each(|maker| maker.used(py, interpreter));
         }
     }
 
@@ -74,20 +113,39 @@ impl Origin {
         self.place.as_ref().is_some_and(|place| place.resolved == resolve(path) || same_file(place))
     }
 
-    /// Why the file must not be finished. `raised` says whether an exception is being raised. `None` if it may be
-    /// finished.
-    pub(crate) fn against(&self, py: Python<'_>, raised: bool) -> Option<&'static str> {
+    /// Why the file must not be finished. `raised` says whether an exception is on its way. `None` if nothing speaks against it.
+    pub(crate) fn against(&self, py: Python<'_>, raised: bool) -> Option<Against> {
         if self.place.as_ref().is_some_and(Place::is_changed) {
-            return Some("what was at its path was removed or replaced");
+            return Some(Against::Known("what was at its path was removed or replaced"));
         }
         let interpreter = Interpreter::get(py).ok()?;
-        let handled = interpreter.handled(py);
-        let is_handled = handled != 0 && handled != self.handled;
-        let is_ended = raised || is_handled || interpreter.frees_exception(py) || self.is_unfinished(py, interpreter);
-        is_ended.then_some("an exception came before its end")
+        if raised || self.is_left(py) || self.is_broken_off(py, interpreter) {
+            return Some(Against::Known("an exception came before its end"));
+        }
+        let is_replacing = self.place.as_ref().is_some_and(Place::has_content);
+        (is_replacing && !self.has_ended(py, interpreter)).then_some(Against::Unknown)
     }
 
-    /// Whether an uncaught exception ended the program since the writer was used last.
+    /// Notes that the program ends.
+    pub(crate) fn program_ends(&self, py: Python<'_>) {
+        if let (Some(maker), Ok(interpreter)) = (&self.maker, Interpreter::get(py)) {
+            maker.program_ends(py, interpreter);
+        }
+    }
+
+    /// Whether an exception is seen that ended the work.
+    fn is_broken_off(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
+        let handled = interpreter.handled(py);
+        let is_handled = handled != 0 && handled != self.handled;
+        is_handled || interpreter.leaves_exception(py) || self.is_unfinished(py, interpreter)
+    }
+
+    /// Whether the work surely ended as it should.
+    fn has_ended(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
+        self.maker.as_ref().is_some_and(|maker| maker.has_ended(py, interpreter))
+    }
+
+    /// Whether an exception that nobody caught was shown since the writer was used last: it ended the program, or a notebook's cell.
     pub(crate) fn is_left(&self, py: Python<'_>) -> bool {
         Interpreter::get(py).is_ok_and(|interpreter| interpreter.shown(py) != self.shown.load(Relaxed))
     }
@@ -95,7 +153,7 @@ impl Origin {
     /// Whether Python code no longer runs because of an exception.
     fn is_unfinished(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
         let is_running = interpreter.frame(py).is_some();
-        !is_running && !ENDING.load(Relaxed) && (self.is_left(py) || interpreter.is_main(py))
+        !is_running && !ENDING.load(Relaxed) && interpreter.is_main(py)
     }
 
     /// The name of the writer in messages.
@@ -112,9 +170,18 @@ impl Origin {
 
     /// Warns about a forgotten `close()`.
     pub(crate) fn warn(&self, py: Python<'_>, what: &str) -> PyResult<()> {
+        self.warn_as(&py.get_type::<PyResourceWarning>(), what)
+    }
+
+    /// Tells that everything was discarded.
+    pub(crate) fn warn_against(&self, py: Python<'_>, against: &Against) -> PyResult<()> {
+        self.warn_as(&against.category(py), &format!("everything was discarded, because {}", against.why()))
+    }
+
+    fn warn_as(&self, category: &Bound<'_, PyType>, what: &str) -> PyResult<()> {
         let message = format!("{} was not closed: {what}. Use it in a with statement, or call close()", self.name());
         let message = CString::new(message.replace('\0', " "))?;
-        PyErr::warn(py, &py.get_type::<PyResourceWarning>(), &message, 1)
+        PyErr::warn(category.py(), category, &message, 1)
     }
 }
 
@@ -126,8 +193,8 @@ pub(crate) fn set_ending() {
     ENDING.store(true, Relaxed);
 }
 
-/// The state of the interpreter, which can be read even while it ends and imports no longer work.
-struct Interpreter {
+/// What the interpreter says of itself, also while it ends and nothing can be imported any more.
+pub(crate) struct Interpreter {
     sys: Py<PyAny>,
     get_frame: Py<PyAny>,
     exc_info: Py<PyAny>,
@@ -139,6 +206,8 @@ struct Codes {
     pop_except: Option<u8>,
     load_const: Option<u8>,
     deletes: [Option<u8>; 4],
+    raises: [Option<u8>; 2],
+    returns: [Option<u8>; 2],
 }
 
 impl Codes {
@@ -146,7 +215,9 @@ impl Codes {
         let numbers = py.import("opcode")?.getattr("opmap")?;
         let number = |name: &str| numbers.get_item(name).and_then(|number| number.extract()).ok();
         let deletes = ["DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"].map(number);
-        Ok(Codes { pop_except: number("POP_EXCEPT"), load_const: number("LOAD_CONST"), deletes })
+        let raises = ["RAISE_VARARGS", "RERAISE"].map(number);
+        let returns = ["RETURN_VALUE", "RETURN_CONST"].map(number);
+        Ok(Codes { pop_except: number("POP_EXCEPT"), load_const: number("LOAD_CONST"), deletes, raises, returns })
     }
 }
 
@@ -160,8 +231,8 @@ impl Interpreter {
         })
     }
 
-    /// The running frame. `None` if no frame is running.
-    fn frame<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+    /// The frame that runs. `None` if there is none.
+    pub(crate) fn frame<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.get_frame.bind(py).call0().ok()
     }
 
@@ -194,26 +265,41 @@ impl Interpreter {
         asked().unwrap_or_default()
     }
 
-    /// Whether the frame that runs has just left an `except` clause. The exception goes then, with the frames that it came through
-    /// and the writers in them.
-    fn frees_exception(&self, py: Python<'_>) -> bool {
+    /// Whether a frame that runs is raising an exception, or has just left an `except` clause. The exception goes then, with the frames
+    /// that it came through and the writers in them. In between, `__del__` and callbacks of weak references have frames of their own.
+    fn leaves_exception(&self, py: Python<'_>) -> bool {
+        let mut frame = self.frame(py);
+        while let Some(now) = frame {
+            if self.is_at(&now, |code, at| self.codes.leaves_exception(code, at)) {
+                return true;
+            }
+            frame = now.getattr("f_back").ok().filter(|back| !back.is_none());
+        }
+        false
+    }
+
+    /// Whether the frame has returned, and no exception ended it.
+    pub(crate) fn has_returned(&self, frame: &Bound<'_, PyAny>) -> bool {
+        self.is_at(frame, |code, at| code.get(at).is_some_and(|now| self.codes.returns.contains(&Some(*now))))
+    }
+
+    /// Whether a frame is at such an instruction.
+    fn is_at(&self, frame: &Bound<'_, PyAny>, is_so: impl FnOnce(&[u8], usize) -> bool) -> bool {
         let looked = || -> PyResult<bool> {
-            let Some(frame) = self.frame(py) else { return Ok(false) };
             let code = frame.getattr("f_code")?.getattr("co_code")?.cast_into::<PyBytes>()?;
-            let at: usize = frame.getattr("f_lasti")?.extract()?;
-            Ok(self.codes.leaves_except(code.as_bytes(), at))
+            Ok(is_so(code.as_bytes(), frame.getattr("f_lasti")?.extract()?))
         };
         looked().unwrap_or_default()
     }
 }
 
 impl Codes {
-    /// Whether the instruction at this place frees the exception of an `except` clause: `POP_EXCEPT`, or, if the clause has a name for
-    /// it, the one that sets the name to None before it is deleted.
-    fn leaves_except(&self, code: &[u8], at: usize) -> bool {
+    /// Whether the instruction at this place raises an exception, or frees that of an `except` clause: `POP_EXCEPT`, or, if the clause
+    /// has a name for it, the one that sets the name to None before it is deleted.
+    fn leaves_exception(&self, code: &[u8], at: usize) -> bool {
         let part = |from: Option<usize>| from.and_then(|from| code.get(from..)).unwrap_or_default();
         match (part(at.checked_sub(4)), part(Some(at))) {
-            (_, [now, ..]) if self.pop_except == Some(*now) => true,
+            (_, [now, ..]) if self.pop_except == Some(*now) || self.raises.contains(&Some(*now)) => true,
             ([pop, _, load, _, ..], [_, name, delete, deleted, ..]) => {
                 self.pop_except == Some(*pop)
                     && self.load_const == Some(*load)

@@ -4,12 +4,13 @@ use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
-use popef::error::ErrorKind;
+use popef::error::{ErrorCode, ErrorKind};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::exception::{os_error, popef_error};
+use crate::session;
 
 /// A failure in this module itself: the code of a `PopefError`, and advice.
 #[derive(Clone, Copy)]
@@ -17,6 +18,8 @@ pub(crate) enum Own {
     BlobWriterInactive,
     WriterClosed,
     WriterBusy,
+    WriterNotClosed,
+    OtherProcess,
     NoSuchModel,
     NoUpload,
     #[cfg(not(feature = "remote"))]
@@ -31,6 +34,10 @@ impl Own {
             }
             Own::WriterClosed => ("writer-closed", "Create a new writer."),
             Own::WriterBusy => ("writer-busy", "Let one thread at a time use a writer."),
+            Own::WriterNotClosed => {
+                ("writer-not-closed", "Call its close(), or its discard() to forget what it wrote.")
+            }
+            Own::OtherProcess => ("other-process", "Open the file again in this process, or open it by its path."),
             #[cfg(not(feature = "remote"))]
             Own::NotBuiltIn => {
                 ("not-built-in", "Read the file with another package, or build the module with this feature.")
@@ -68,6 +75,11 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
     if let Some(raised) = crate::remote_error::raised(py, error) {
         return raised;
     }
+    if error.code() == ErrorCode::FileBusy
+        && let Some(writer) = error.path().and_then(session::writer_at)
+    {
+        return session::not_closed(py, &writer);
+    }
     match error.kind() {
         ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),
         ErrorKind::Exists => os_error_of(py, error, libc_number(io::ErrorKind::AlreadyExists)),
@@ -89,7 +101,11 @@ pub(crate) fn raise_operation(py: Python<'_>, error: &popef_ops::Error) -> PyErr
     }
     let number =
         if error.kind() == "exists" { libc_number(io::ErrorKind::AlreadyExists) } else { system.and_then(number_of) };
-    let report = error.describe();
+    let mut report = error.describe();
+    // The one for the tool.
+    if error.advice() == popef_ops::Code::WrongArguments.advice() {
+        report.advice = "See the help of the function, and docs/PYTHON.md.".into();
+    }
     if number.is_some() {
         return os_error(py, number, None, error.path(), report.code, &report.advice);
     }

@@ -40,6 +40,7 @@ mod html;
 mod info;
 mod json;
 mod local;
+mod maker;
 mod metadata;
 mod model;
 mod number;

@@ -46,18 +46,18 @@ impl ModelBuilder {
     #[pyo3(name = "createModel", signature = (executable = None))]
     fn create_model(&self, py: Python<'_>, executable: Option<&Bound<'_, PyAny>>) -> PyResult<Model> {
         let mut models = self.models(py)?;
-        if let Some(name) = executable {
-            let name = text::extract(name)?;
-            models.retain(|model| model.metadata().executable == name);
-        }
+        let name = executable.map(text::extract).transpose()?;
+        models.retain(|model| name.as_ref().is_none_or(|name| model.metadata().executable == *name));
+        let of = name.map_or_else(String::new, |name| format!(" for the executable {:?}", name.to_string_lossy()));
         let count = models.len();
         match (models.pop(), count) {
             (Some(model), 1) => Model::of(py, &model),
-            (None, _) => Err(Own::NoSuchModel.error(py, "no file has such metadata, which a model needs")),
-            _ => {
+            (None, _) => Err(Own::NoSuchModel.error(py, &format!("no file has metadata{of}, which a model needs"))),
+            _ if of.is_empty() => {
                 Err(Own::NoSuchModel
                     .error(py, &format!("the files have metadata of {count} models; name an executable")))
             }
+            _ => Err(Own::NoSuchModel.error(py, &format!("the files have metadata of {count} models{of}"))),
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyMapping;
 
 use crate::remote;
 use crate::text::kind_of;
@@ -37,6 +38,9 @@ pub(crate) fn several(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>
         Ok(path) => Ok(vec![path]),
         Err(_) => {
             let needed = || PyTypeError::new_err(format!("a path is needed, or several, not {}", kind_of(given)));
+            if given.cast::<PyMapping>().is_ok() {
+                return Err(needed());
+            }
             given.try_iter().map_err(|_| needed())?.map(|path| extract(&path?)).collect()
         }
     }

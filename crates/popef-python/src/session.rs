@@ -11,7 +11,7 @@ use popef::write::{BlobWriter, PackedWriter, Packing, Refused, Rewind};
 use pyo3::prelude::*;
 
 use crate::bytes::Given;
-use crate::ending::{self, Origin};
+use crate::ending::{self, Against, Origin};
 use crate::error::{Own, raise};
 use crate::stream;
 
@@ -118,6 +118,8 @@ pub(crate) struct Session {
     process: u32,
     /// Whether the file is a file object that takes pieces of arrays.
     takes_views: bool,
+    /// Whether blobs are added to a file.
+    appends: bool,
 }
 
 struct Inner {
@@ -138,22 +140,31 @@ fn living() -> Vec<Arc<Session>> {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
 }
 
-/// Discards the unfinished output of this process's writers for a path, because a new writer replaces them. Returns
-/// whether there was any.
-pub(crate) fn displace(py: Python<'_>, path: &Path) -> PyResult<bool> {
+/// Ends the writers of this process for a path, because a new one takes their place. Returns whether there was any. What they wrote is
+/// discarded, but a file that is appended to again keeps what was appended before.
+pub(crate) fn displace(py: Python<'_>, path: &Path, appends: bool) -> PyResult<bool> {
     let line = Origin::of(py, None)?.line().to_owned();
     let mut any = false;
     for session in living().iter().filter(|session| session.origin.is_at(path)) {
-        any |= session.give_way(py, &line)?;
+        any |= session.give_way(py, &line, appends)?;
     }
     Ok(any)
 }
 
-/// Discards unfinished output before the program ends by an exception. Python drops the writers later, and has
-/// forgotten the exception then.
+/// What a person calls the writer of this process that keeps a path for itself.
+pub(crate) fn writer_at(path: &Path) -> Option<String> {
+    let living = living();
+    let at = living.iter().find(|session| session.origin.is_at(path) && session.is_unfinished());
+    at.map(|session| session.origin.name())
+}
+
+/// Discards what was not finished before the program ended by an exception. Python drops the writers later, and has forgotten the
+/// exception then.
 pub(crate) fn end(py: Python<'_>) {
     ending::set_ending();
-    for session in living().iter().filter(|session| session.origin.is_left(py)) {
+    let living = living();
+    living.iter().for_each(|session| session.origin.program_ends(py));
+    for session in living.iter().filter(|session| session.origin.is_left(py)) {
         let _ = session.abandon(py, "the program ended by an exception");
     }
 }
@@ -165,19 +176,21 @@ impl Session {
         writer: Writer,
         path: Option<PathBuf>,
         stream: Option<(Py<PyAny>, u64)>,
+        appends: bool,
     ) -> PyResult<Arc<Self>> {
         let takes_views = stream.as_ref().map_or(Ok(false), |(stream, _)| stream::takes_views(stream.bind(py)))?;
         let inner = Inner { state: State::Ready(Box::new(writer)), last: 0, displaced_by: None, stream };
         let origin = Origin::of(py, path)?;
-        let session = Arc::new(Session { inner: Mutex::new(inner), origin, process: process::id(), takes_views });
+        let session =
+            Arc::new(Session { inner: Mutex::new(inner), origin, process: process::id(), takes_views, appends });
         let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|session| session.strong_count() > 0);
         sessions.push(Arc::downgrade(&session));
         Ok(session)
     }
 
-    /// Discards everything, for another writer that was made at `line`. Returns whether there was anything.
-    fn give_way(&self, py: Python<'_>, line: &str) -> PyResult<bool> {
+    /// Ends, for another writer that was made at `line` and may append. Returns whether there was anything to end.
+    fn give_way(&self, py: Python<'_>, line: &str, appends: bool) -> PyResult<bool> {
         if self.process != process::id() {
             return Ok(false);
         }
@@ -188,15 +201,35 @@ impl Session {
         if inner.state.is_over() {
             return Ok(false);
         }
+        let what = if appends && self.appends && self.can_finish(py)? {
+            let state = &mut inner.state;
+            py.detach(|| state.close()).map_err(|error| raise(py, &error))?;
+            "its blobs were appended"
+        } else {
+            inner.discard(py)?;
+            "everything was discarded"
+        };
         inner.displaced_by = Some(line.to_owned());
-        inner.discard(py)?;
         drop(inner);
-        self.origin
-            .warn(py, &format!("everything was discarded, because {line} made another writer for the same path"))?;
+        self.origin.warn(py, &format!("{what}, because {line} made another writer for the same path"))?;
         Ok(true)
     }
 
-    /// Discards everything that a program left unfinished, and warns about it.
+    /// Whether what was appended is kept when the file is appended to again. Fails if nobody knows.
+    fn can_finish(&self, py: Python<'_>) -> PyResult<bool> {
+        match self.origin.against(py, false) {
+            None => Ok(true),
+            Some(Against::Known(_)) => Ok(false),
+            Some(Against::Unknown) => Err(not_closed(py, &self.origin.name())),
+        }
+    }
+
+    /// Whether it keeps its path for itself.
+    fn is_unfinished(&self) -> bool {
+        self.process == process::id() && self.inner.try_lock().map_or(true, |inner| !inner.state.is_over())
+    }
+
+    /// Discards everything that a program left behind, and says so.
     fn abandon(&self, py: Python<'_>, why: &str) -> PyResult<()> {
         let mut inner = self.lock(py)?;
         if !inner.state.is_over() {
@@ -319,9 +352,9 @@ impl Session {
         if inner.state.is_over() {
             return Ok(());
         }
-        if let Some(why) = origin.against(py, raised) {
+        if let Some(against) = origin.against(py, raised) {
             inner.discard(py)?;
-            return origin.warn(py, &format!("everything was discarded, because {why}"));
+            return origin.warn_against(py, &against);
         }
         // With the interpreter's lock: while the interpreter ends, a file object could not get it again.
         inner.state.close().map_err(|error| raise(py, &error))?;
@@ -368,6 +401,11 @@ impl Inner {
             )),
         }
     }
+}
+
+/// The error of a path that a writer of this process keeps for itself.
+pub(crate) fn not_closed(py: Python<'_>, name: &str) -> PyErr {
+    Own::WriterNotClosed.error(py, &format!("{name} was not closed"))
 }
 
 /// What happened to a writer, or else `otherwise`.

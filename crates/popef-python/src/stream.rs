@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::process;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -17,7 +18,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
-use crate::error::raise;
+use crate::error::{Own, raise};
 use crate::work::{COPIED, PIECE};
 
 /// A file object that can seek. Data is read on request.
@@ -28,11 +29,17 @@ struct Source {
     size: u64,
     /// Held between `seek` and `read`, which run Python code.
     turn: Mutex<()>,
+    /// The process that opened it. One that was forked from it has the same position of the same file, and each would read what the
+    /// other is about to. `None` if the bytes are in memory, which each process has for itself.
+    process: Option<u32>,
 }
 
 impl Source {
     fn read(&self, py: Python<'_>, buf: &mut [u8], offset: u64) -> PyResult<bool> {
         py.check_signals()?;
+        if self.process.is_some_and(|process| process != process::id()) {
+            return Err(Own::OtherProcess.error(py, "the file was opened from a file object in another process"));
+        }
         let _turn = self.turn.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
         let stream = self.stream.bind(py);
         stream.call_method1("seek", (self.base.saturating_add(offset),))?;
@@ -80,7 +87,9 @@ pub(crate) fn open(stream: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult
         stream.call_method1("seek", (base,))?;
         bytes_of(&stream.call_method1("read", (0,))?)?;
         let size = end.saturating_sub(base);
-        let source = Source { stream: stream.clone().unbind(), base, size, turn: Mutex::new(()) };
+        let is_in_memory = stream.is_instance(&py.import("io")?.getattr("BytesIO")?)?;
+        let process = (!is_in_memory).then(process::id);
+        let source = Source { stream: stream.clone().unbind(), base, size, turn: Mutex::new(()), process };
         py.detach(|| options.source(source))
     } else {
         let bytes = bytes_of(&stream.call_method0("read")?)?;
@@ -153,6 +162,28 @@ pub(crate) fn takes_views(stream: &Bound<'_, PyAny>) -> PyResult<bool> {
     let own = ["BufferedWriter", "BufferedRandom", "FileIO", "BytesIO"];
     own.iter().try_fold(false, |is_own, name| Ok(is_own || found.is(&io.getattr(*name)?)))
 }
+
+/// Fails if a file object is one for text, or for reading only.
+pub(crate) fn check_writable(stream: &Bound<'_, PyAny>) -> PyResult<()> {
+    // Files of text have one, also behind the wrappers of the module tempfile.
+    if stream.hasattr("encoding")? || stream.is_instance(&stream.py().import("io")?.getattr("TextIOBase")?)? {
+        return Err(PyTypeError::new_err("the file object must be opened in binary mode, such as \"wb\""));
+    }
+    let is_writable = match stream.getattr("writable") {
+        Ok(writable) => writable.call0()?.is_truthy()?,
+        Err(_) => true,
+    };
+    // Some that can be written to say nothing of it.
+    let can_write = is_writable || stream.call_method1("write", (PyBytes::new(stream.py(), b""),)).is_ok();
+    can_write.then_some(()).ok_or_else(|| {
+        match stream.py().import("io").and_then(|io| io.getattr("UnsupportedOperation")?.call1((NOT_WRITABLE,))) {
+            Ok(error) => PyErr::from_value(error),
+            Err(error) => error,
+        }
+    })
+}
+
+const NOT_WRITABLE: &str = "the file object must be opened for writing";
 
 /// Removes everything from a position on.
 pub(crate) fn cut(stream: &Bound<'_, PyAny>, start: u64) -> PyResult<()> {

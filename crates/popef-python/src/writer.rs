@@ -50,9 +50,10 @@ impl Mode {
 /// The file appears at its path when the writer is closed. Until then, and after any failure, the old file at the path
 /// stays as it is. As a context manager, it closes the file, or discards everything if the block raised an exception.
 ///
-/// When an unclosed writer and its blob writers are gone, the file is finished, as the vendor's module does, with a
-/// `ResourceWarning`. It is discarded instead if an exception ended the work, or if the file at the path was removed or
-/// replaced meanwhile. A second writer for the same path discards the first one.
+/// When a writer that nobody closed and its blob writers are gone, a new file is finished, as by the vendor's, with a `ResourceWarning`.
+/// It is discarded instead if an exception ended the work, or if what was at the path was removed or replaced meanwhile. A file that
+/// exists is replaced only if the function that made the writer surely ended without an exception; otherwise a `RuntimeWarning` says that
+/// the old file stays. A second writer for the same path discards the first one.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -70,14 +71,14 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    fn of(writer: session::Writer, file: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn of(writer: session::Writer, file: &Bound<'_, PyAny>, appends: bool) -> PyResult<Self> {
         let py = file.py();
         if is_stream(file)? {
             let start = file.call_method1("seek", (0, 1))?.extract()?;
-            let session = Session::of(py, writer, None, Some((file.clone().unbind(), start)))?;
+            let session = Session::of(py, writer, None, Some((file.clone().unbind(), start)), appends)?;
             return Ok(Writer { session, stream: Some(file.clone().unbind()) });
         }
-        let session = Session::of(py, writer, Some(path::absolute(file)?), None)?;
+        let session = Session::of(py, writer, Some(path::absolute(file)?), None, appends)?;
         Ok(Writer { session, stream: None })
     }
 
@@ -113,10 +114,13 @@ fn is_stream(to: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
     let py = to.py();
     if is_stream(to)? {
+        stream::check_writable(to)?;
         let created = popef::Writer::seekable(Sink::of(to)).map(|writer| writer.map_destination(boxed));
         return created.map_err(|error| raise(py, &error));
     }
-    begin(py, &path::absolute(to)?, |path| popef::Writer::create(path).map(|writer| writer.map_destination(boxed)))
+    begin(py, &path::absolute(to)?, false, |path| {
+        popef::Writer::create(path).map(|writer| writer.map_destination(boxed))
+    })
 }
 
 /// Begins to write to a path, and replaces a forgotten writer of this process, such as that of a notebook's cell that
@@ -124,10 +128,13 @@ fn create(to: &Bound<'_, PyAny>) -> PyResult<session::Writer> {
 fn begin(
     py: Python<'_>,
     path: &Path,
+    appends: bool,
     begin: impl Fn(&Path) -> Result<session::Writer, popef::Error> + Sync,
 ) -> PyResult<session::Writer> {
     let begun = match py.detach(|| begin(path)) {
-        Err(error) if error.code() == ErrorCode::FileBusy && session::displace(py, path)? => py.detach(|| begin(path)),
+        Err(error) if error.code() == ErrorCode::FileBusy && session::displace(py, path, appends)? => {
+            py.detach(|| begin(path))
+        }
         begun => begun,
     };
     begun.map_err(|error| raise(py, &error))
@@ -145,7 +152,7 @@ fn append(path: &Path) -> Result<session::Writer, popef::Error> {
 impl Writer {
     #[new]
     fn new(file: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Writer::of(create(file)?, file)
+        Writer::of(create(file)?, file, false)
     }
 
     /// Writes a metadata blob.
@@ -242,8 +249,8 @@ impl Writer {
 
 /// A writer that can also append to a file.
 ///
-/// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte, and readers find the new ones only when all of them
-/// are on disk. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is unknown.
+/// With `FileWriter.Mode.APPEND`, the old blobs stay byte for byte. The new ones are whole when the writer is closed. Until then, readers
+/// find the old blobs, and may find an error behind them (`blob-unwritten`). Discarding removes the new blobs. The default is `FileWriter.Mode.WRITE`, which replaces the file; the vendor's default is not known.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -263,12 +270,9 @@ impl FileWriter {
     #[pyo3(signature = (file, mode = None))]
     fn new(file: &Bound<'_, PyAny>, mode: Option<&Bound<'_, Mode>>) -> PyResult<PyClassInitializer<Self>> {
         let py = file.py();
-        let writer = if mode.is_some_and(|mode| *mode.get() == Mode::Append) {
-            begin(py, &path::absolute(file)?, append)?
-        } else {
-            create(file)?
-        };
-        Ok(PyClassInitializer::from(Writer::of(writer, file)?).add_subclass(FileWriter))
+        let appends = mode.is_some_and(|mode| *mode.get() == Mode::Append);
+        let writer = if appends { begin(py, &path::absolute(file)?, appends, append)? } else { create(file)? };
+        Ok(PyClassInitializer::from(Writer::of(writer, file, appends)?).add_subclass(FileWriter))
     }
 }
 

@@ -43,6 +43,11 @@ def test_the_examples_of_the_documents_run(block, tmp_path, monkeypatch, interop
     monkeypatch.chdir(tmp_path)
     shutil.copy(interop / "executable.popef", "model.popef")
     shutil.copy(interop / "split-tensors.popef", "weights.popef")
+    with popef.FileWriter("weights.popef", popef.FileWriter.Mode.APPEND) as writer:
+        # Tensors that have no rows, or no first one.
+        for name, shape in ("scalar", []), ("empty", [0, 2]):
+            info = popef.TensorDataInfo(name, popef.TensorInfo(shape, popef.DataType.F32))
+            writer.createTensorData(info).write(bytes(info.tensorInfo().sizeInBytes()))
     exec(compile(block, "example", "exec"), {"__name__": "__main__"})
 
 
@@ -111,6 +116,9 @@ print(total(popef.hash("model.popef")))
 assert_type(popef.compress("a", "b")["executables"][0]["sizeAfter"], int)
 assert_type(popef.describe("a")["files"][0]["path"], str | None)
 print(popef.diff("a", "b")["counts"]["same"] + 1)
+print(popef.describe("a", inside=True)["files"][0]["blobs"][0]["payload"]["sessionVersion"])
+print(popef.hash("a", data=False)["blobs"][0].get("data"))
+popef.pack(output="a", executables={"m": "code"})
 """
 
 WRONG = ['popef.hash("a")["contnet"]', 'popef.compress("a", "b")["sizeAfter"].lower()', 'popef.open("a").tensor("w").unpack()']
@@ -166,7 +174,7 @@ def test_reports_are_what_their_types_say(tmp_path, interop):
         ("Merge", popef.merge([model, feeds.read_bytes()], tmp_path / "c")), ("Split", popef.split(model, tmp_path / "parted")),
         ("Strip", popef.strip(model, tmp_path / "d", drop=popef.Executable)), ("Diff", popef.diff(model, tmp_path / "d")),
         ("Recover", popef.recover(model.read_bytes()[:9999], tmp_path / "e")), ("Hash", popef.hash(model, whole=True)),
-        ("Hash", popef.hash(model)), ("Verify", popef.verify(feeds, tmp_path / "sums")),
+        ("Hash", popef.hash(model)), ("Hash", popef.hash(model, data=False)), ("Verify", popef.verify(feeds, tmp_path / "sums")),
         ("Set", popef.set(model, tmp_path / "f", fields={"numIpus": 4})), ("Pack", popef.pack(tmp_path / "parts", tmp_path / "g")),
         ("Extract", popef.extract(model, tmp_path / "again")), ("Diff", popef.diff(model, tmp_path / "f", exact=True)),
     ]  # fmt: skip

@@ -617,3 +617,53 @@ def test_a_star_import_leaves_the_functions_of_python_alone():
     assert not set(vars(__import__("builtins"))) & (names.keys() - {"__builtins__"})
     assert names["Writer"] is popef.Writer
     assert popef.open.__name__ == "open"
+
+
+FORKED = """
+import io, os, sys
+import popef
+content = open(sys.argv[1], "rb").read()
+files = [popef.open(open(sys.argv[1], "rb")), popef.open(io.BytesIO(content)), popef.open(sys.argv[1])]
+if (child := os.fork()) == 0:
+    for file in files:
+        try:
+            print(len(file[0].read()) > 0, flush=True)
+        except popef.PopefError as error:
+            print(error.code, error.advice, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(len(files[0][0].read()) > 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_does_not_read_from_its_parents_file_object(run, interop):
+    """Both have one position of the file, so that one would read what the other sought."""
+    done = run(FORKED, interop / "split-tensors.popef")
+    refused = "other-process Open the file again in this process, or open it by its path."
+    assert (done.stdout.splitlines(), done.stderr) == ([refused, "True", "True", "True"], "")
+
+
+@pytest.fixture
+def tensor(tmp_path):
+    with popef.Writer(tmp_path / "t.popef") as writer:
+        for name, shape in ("w", [2]), ("scalar", []), ("empty", [0]):
+            info = popef.TensorDataInfo(name, popef.TensorInfo(shape, popef.DataType.F32))
+            writer.createTensorData(info).write(bytes(info.tensorInfo().sizeInBytes()))
+    return popef.open(tmp_path / "t.popef").tensor
+
+
+def test_numpy_compares_arrays_with_tensors(tensor):
+    array = np.array([0, 1], "f4")
+    for equal in tensor("w") == array, array == tensor("w"):
+        assert equal.tolist() == [True, False]
+    assert (tensor("w") != array).tolist() == [False, True]
+    assert tensor("w") == tensor("w")
+    assert tensor("w") != tensor("scalar")
+    assert tensor("w") != "w"
+    assert (tensor("w") == 5) is False
+
+
+@pytest.mark.parametrize("name", ["w", "scalar", "empty"])
+def test_a_tensor_is_true(name, tensor):
+    assert bool(tensor(name)) is True

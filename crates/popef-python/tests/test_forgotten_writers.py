@@ -1,5 +1,10 @@
-"""What happens to a file whose writer is not closed: it is finished, unless an exception came in between."""
+"""What becomes of a file whose writer nobody closed.
 
+It is finished, unless an exception came in between. It replaces a file only if it is certain that none came.
+"""
+
+import asyncio
+import concurrent.futures
 import contextlib
 import gc
 import io
@@ -7,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 
@@ -43,7 +49,7 @@ def half(path):
 
 
 def test_a_writer_that_is_just_dropped_finishes_its_file_and_says_so(path, warned):
-    begin(path)
+    popef.Writer(path).createOpaqueBlob("first", "model").write(b"data")
     assert popef.open(path).names() == ["first"]
     (warning,) = warned
     assert "test_forgotten_writers.py" in str(warning.message)
@@ -176,11 +182,12 @@ def honest_in_except(path):
     try:
         raise ImportError
     except ImportError:
-        begin(path)
+        popef.Writer(path).createOpaqueBlob("first", "model")
 
 
 def honest_after_except(path):
-    writer = begin(path)
+    writer = popef.Writer(path)
+    writer.createOpaqueBlob("first", "model")
     try:
         raise KeyError
     except KeyError:
@@ -190,7 +197,8 @@ def honest_after_except(path):
 
 
 def honest_after_named_except(path):
-    writer = begin(path)
+    writer = popef.Writer(path)
+    writer.createOpaqueBlob("first", "model")
     try:
         raise KeyError
     except KeyError as error:
@@ -198,23 +206,222 @@ def honest_after_named_except(path):
     del writer
 
 
+def honest_when_the_function_returns(path):
+    writer = popef.Writer(path)
+    writer.createOpaqueBlob("first", "model")
+
+
+def honest_in_a_loop(path):
+    for blob in "first", "second":
+        writer = popef.Writer(path)
+        writer.createOpaqueBlob("first", "model").write(blob)
+        del writer
+
+
 def honest_in_a_thread(path):
-    thread = threading.Thread(target=begin, args=(path,))
+    thread = threading.Thread(target=honest_when_the_function_returns, args=(path,))
     thread.start()
     thread.join()
 
 
 def honest_with_a_blob(path):
-    blob = begin(path).createOpaqueBlob("second", "model")
+    blob = popef.Writer(path).createOpaqueBlob("first", "model")
     blob.write(b"data")
 
 
-@pytest.mark.parametrize(
-    "end", [honest_in_except, honest_after_except, honest_after_named_except, honest_in_a_thread, honest_with_a_blob]
-)
+def honest_with_a_helper(path):
+    """Nobody knows who has the writer that a helper returns, so this is enough for a new file only."""
+    path.unlink()
+    begin(path)
+
+
+def honest_in_a_generator(path):
+    path.write_bytes(b"")
+    list(begin(path) for _ in range(1))
+
+
+HONEST = [
+    honest_in_except,
+    honest_after_except,
+    honest_after_named_except,
+    honest_when_the_function_returns,
+    honest_in_a_loop,
+    honest_in_a_thread,
+    honest_with_a_blob,
+    honest_with_a_helper,
+    honest_in_a_generator,
+]
+
+
+@pytest.mark.parametrize("end", HONEST)
 def test_an_exception_that_is_over_discards_nothing(end, path, warned):
     end(path)
-    assert popef.open(path).names()[0] == "first"
+    assert popef.open(path).names() == ["first"]
+    assert "its file was finished" in str(warned[-1].message)
+
+
+def export(path):
+    """Writes one blob after the other, and tells how far it is."""
+    writer = begin(path)
+    for number in range(3):
+        yield number
+        writer.createOpaqueBlob(f"layer {number}", "model").write(b"data")
+
+
+def fails_over_a_generator(path):
+    for number in export(path):
+        if number == 2:
+            raise KeyError
+
+
+def fails_in_a_call_over_a_generator(path):
+    for _ in export(path):
+        fail()
+
+
+def fails_in_a_map_over_a_generator(path):
+    list(map(lambda number: [][number], export(path)))
+
+
+def fails_in_a_comprehension_over_a_generator(path):
+    return [1 // (1 - number) for number in export(path)]
+
+
+def fails_with_a_generator_that_only_writes(path):
+    def layers(writer):
+        for number in range(3):
+            writer.createOpaqueBlob(f"layer {number}", "model").write(b"data")
+            yield
+
+    for _ in layers(popef.Writer(path)):
+        fail()
+
+
+def fails_in_a_coroutine(path):
+    async def work():
+        writer = begin(path)
+        await asyncio.sleep(0)
+        raise KeyError(writer)
+
+    async def main():
+        await asyncio.gather(work(), return_exceptions=True)
+
+    asyncio.run(main())
+
+
+def fails_over_an_asynchronous_generator(path):
+    async def export():
+        writer = begin(path)
+        for number in range(3):
+            yield number
+        del writer
+
+    async def main():
+        async for number in export():
+            fail()
+
+    asyncio.run(main())
+
+
+class Drops:
+    def __init__(self, path):
+        self.writer = begin(path)
+
+    def close(self):
+        self.writer = None
+
+    __del__ = close
+
+
+def fails_beside_an_object_with_del(path):
+    dropping = Drops(path)
+    fail(dropping)
+
+
+def fails_beside_an_object_with_del_in_a_call(path):
+    fail(Drops(path))
+
+
+def fails_beside_a_finalizer(path):
+    class Thing:
+        pass
+
+    thing, writers = Thing(), [popef.Writer(path)]
+    writers[0].createOpaqueBlob("half", "model")
+    weakref.finalize(thing, writers.clear)
+    fail()
+
+
+def fails_and_is_kept_for_later(path):
+    errors = []
+    for _ in range(2):
+        try:
+            half(path)
+        except KeyError as error:
+            errors.append(error)
+    return len(errors)
+
+
+def fails_and_is_kept_until_the_next_failure(path):
+    kept = None
+    for _ in range(2):
+        try:
+            half(path)
+        except KeyError as error:
+            kept = error
+    kept = None
+    return kept
+
+
+def fails_in_a_future(path):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        future = pool.submit(half, path)
+    assert future.exception() is not None
+
+
+def fail(*_):
+    raise KeyError("the weights are missing")
+
+
+FAILS = [
+    fails_over_a_generator,
+    fails_in_a_call_over_a_generator,
+    fails_in_a_map_over_a_generator,
+    fails_in_a_comprehension_over_a_generator,
+    fails_with_a_generator_that_only_writes,
+    fails_in_a_coroutine,
+    fails_over_an_asynchronous_generator,
+    fails_beside_an_object_with_del,
+    fails_beside_an_object_with_del_in_a_call,
+    fails_beside_a_finalizer,
+    fails_and_is_kept_for_later,
+    fails_and_is_kept_until_the_next_failure,
+    fails_in_a_future,
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*was not closed")
+@pytest.mark.parametrize("failing", FAILS)
+def test_an_exception_that_python_keeps_out_of_sight_loses_no_good_model(failing, path):
+    with contextlib.suppress(KeyError, IndexError, ZeroDivisionError):
+        failing(path)
+    gc.collect()
+    assert path.read_bytes() == GOOD
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("mode", [popef.FileWriter.Mode.WRITE, popef.FileWriter.Mode.APPEND])
+def test_a_file_that_stays_because_nobody_knows_is_told_of_aloud(mode, path):
+    """A program that relies on the vendor's writer would take the old file for the new one."""
+    with popef.Writer(path) as writer:
+        writer.createOpaqueBlob("good", "model").write(b"data")
+
+    def helper():
+        return popef.FileWriter(path, mode)
+
+    with pytest.warns(RuntimeWarning, match="the file that exists is kept.*with statement, or call close"):
+        helper().createOpaqueBlob("half", "model")
+    assert popef.open(path).names() == ["good"]
 
 
 def test_a_file_object_gets_no_half_file_either(warned):
@@ -263,15 +470,37 @@ def test_a_program_that_ends_by_an_exception_keeps_the_good_model(program, path,
     assert os.listdir(path.parent) == [path.name]
 
 
-@pytest.mark.parametrize(
-    "program",
-    ["writer = begin(path)", "def main():\n    writer = begin(path)\nmain()", "writer = begin(path)\nsys.exit(0)"],
-)
-def test_a_program_that_just_ends_has_finished_its_file(program, path, run):
-    done = run(BEGIN + program, path)
+# The writer is a variable of the script, of a function that returns, or of one that others call.
+ENDINGS = {
+    "script": "writer = popef.Writer(path)\nwriter.createOpaqueBlob('w', 'm')",
+    "function": "def main():\n    writer = popef.Writer(path)\n    writer.createOpaqueBlob('w', 'm')\nmain()",
+    "helper": "writer = begin(path)",
+    "exit": "writer = popef.Writer(path)\nwriter.createOpaqueBlob('w', 'm')\nsys.exit(0)",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_program_that_just_ends_has_made_its_file(ending, path, run):
+    path.unlink()
+    done = run(BEGIN + ENDINGS[ending], path)
     assert (done.returncode, done.stderr) == (0, "")
     assert popef.open(path).names() == ["w"]
-    assert "ResourceWarning" in run("import warnings\nwarnings.simplefilter('always')" + BEGIN + program, path).stderr
+
+
+@pytest.mark.parametrize("ending", ["script", "function"])
+def test_a_program_that_just_ends_has_replaced_its_file(ending, path, run):
+    done = run(BEGIN + ENDINGS[ending], path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert popef.open(path).names() == ["w"]
+    assert "ResourceWarning" in run("import warnings\nwarnings.simplefilter('always')" + BEGIN + ENDINGS[ending], path).stderr
+
+
+@pytest.mark.parametrize("ending", ["helper", "exit", "failure"])
+def test_a_program_that_may_have_failed_replaces_nothing_and_says_so(ending, path, run):
+    program = ENDINGS.get(ending, ENDINGS["exit"].replace("exit(0)", "exit('no weights')"))
+    done = run(BEGIN + program, path)
+    assert "RuntimeWarning: the writer for" in done.stderr
+    assert path.read_bytes() == GOOD
 
 
 # How a console runs what is typed: each line of its own, and it goes on after an exception.
@@ -290,12 +519,18 @@ def console(path, cells, tmp_path_factory, run):
     return run(CONSOLE.replace("import code, sys", BEGIN + "import code").replace("InteractiveConsole()", "InteractiveConsole(globals())"), path, file)
 
 
+MADE = "writer = popef.Writer(path)\nwriter.createOpaqueBlob('w', 'm')"
+
+
 @pytest.mark.parametrize(
     ("cells", "names"),
     [
         (["writer = begin(path)", "oops"], None),
-        (["writer = begin(path)", "oops", "writer.createOpaqueBlob('n', 'e').write(b'data')"], ["w", "n"]),
-        (["oops", "writer = begin(path)"], ["w"]),
+        ([MADE, "oops", "writer.createOpaqueBlob('n', 'e').write(b'data')", "del writer"], ["w", "n"]),
+        (["oops", MADE, "writer = None"], ["w"]),
+        ([MADE, "oops", "writer = popef.Writer(path + '2')", "writer.discard()"], None),
+        ([MADE, "oops", "del writer"], None),
+        ([MADE, "oops", "writer = None"], None),
         (["def f():\n    writer = begin(path)\n    raise KeyError\nf()", "0"], None),
         (["def f():\n    writer = begin(path)\n    raise KeyError\nf()", "oops"], None),
         (["def f():\n    writer = begin(path)\n    raise KeyError\nf()", "writer = begin(path)\nwriter.close()"], ["w"]),
@@ -349,3 +584,69 @@ def test_a_writer_of_another_process_keeps_its_path(path):
         child.stdin.close()
     popef.Writer(path).discard()
     assert path.read_bytes() == GOOD
+
+
+APPEND = popef.FileWriter.Mode.APPEND
+
+
+def appended(path, name="first"):
+    writer = popef.FileWriter(path, APPEND)
+    writer.createOpaqueBlob(name, "model").write(b"data")
+    return writer
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_appending_in_a_loop_loses_no_blob(exists, tmp_path, warned):
+    """Python makes the new writer before it drops the old one."""
+    path = tmp_path / "log.popef"
+    if exists:
+        popef.Writer(path).close()
+    for step in range(5):
+        writer = popef.FileWriter(path, APPEND)
+        writer.createOpaqueBlob(f"step {step}", "model").write(b"data")
+    del writer
+    assert popef.open(path).names() == [f"step {step}" for step in range(5)]
+    assert "its blobs were appended" in str(warned[0].message)
+
+
+def test_appending_after_a_writer_of_whom_nobody_knows_says_where_that_was_made(tmp_path):
+    path = tmp_path / "log.popef"
+    popef.Writer(path).close()
+    appended(path, "old").close()
+    first = appended(path)
+    with pytest.raises(popef.PopefError, match=r"made at .*test_forgotten_writers\.py:\d+ was not closed") as raised:
+        popef.FileWriter(path, APPEND)
+    assert (raised.value.code, "discard()" in raised.value.advice) == ("writer-not-closed", True)
+    first.close()
+    appended(path, "second").close()
+    assert popef.open(path).names() == ["old", "first", "second"]
+
+
+def test_appending_again_discards_a_failed_append(tmp_path, warned):
+    path = tmp_path / "log.popef"
+    popef.Writer(path).close()
+    appended(path, "old").close()
+    first = popef.FileWriter(path, APPEND)
+    first.createOpaqueBlob("half", "model")
+    try:
+        raise KeyError
+    except KeyError:
+        appended(path, "new").close()
+    assert first.closed
+    assert popef.open(path).names() == ["old", "new"]
+
+
+@pytest.mark.parametrize("mode", [popef.FileWriter.Mode.WRITE, APPEND])
+def test_a_function_names_the_writer_that_keeps_its_path(mode, tmp_path):
+    """A cell that failed has left it. A second writer takes its place, but a function has no line of its own that could say so."""
+    path, source = tmp_path / "out.popef", tmp_path / "model.popef"
+    for made in path, source:
+        with popef.Writer(made) as writer:
+            writer.createOpaqueBlob("good", "model").write(b"data")
+    writer = popef.FileWriter(path, mode)
+    with pytest.raises(popef.PopefError, match=r"out\.popef, made at .*\.py:\d+ was not closed") as raised:
+        popef.compress(source, path, overwrite=True)
+    assert raised.value.code == "writer-not-closed"
+    writer.discard()
+    popef.compress(source, path, overwrite=True)
+    assert popef.open(path).names() == ["good"]

@@ -575,3 +575,87 @@ def test_a_thread_that_cannot_be_started_is_an_error_or_is_done_without(run, mod
     refused = [line for line in lines if line.startswith(f"{errno.EAGAIN} ")]
     # Another program of the user may have ended meanwhile, so it is not certain how many fail.
     assert os.getuid() != 0 or len(refused) > 4, done.stdout
+
+
+class Cancelled(Exception):
+    pass
+
+
+WRITING = {
+    "compress": lambda model, to, **more: popef.compress(model, to, **more),
+    "decompress": lambda model, to, **more: popef.decompress(model, to, **more),
+    "set": lambda model, to, **more: popef.set(model, to, version="9", **more),
+    "strip": lambda model, to, **more: popef.strip(model, to, drop=popef.Opaque, **more),
+    "merge": lambda model, to, **more: popef.merge([model], to, **more),
+    "recover": lambda model, to, **more: popef.recover(model, to, **more),
+    "pack": lambda model, to, **more: popef.pack(output=to, tensors={"w": np.zeros(9, "f4")}, **more),
+}
+
+
+def writes_all(path):
+    with popef.Writer(path) as writer:
+        writer.createExecutable("m").write(bytes(1000))
+        writer.createOpaqueBlob("notes", "m").write(b"data")
+    return path
+
+
+@pytest.mark.parametrize("operation", WRITING)
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_exception_in_the_last_call_of_progress_publishes_nothing(operation, exists, tmp_path):
+    model, output = writes_all(tmp_path / "all.popef"), tmp_path / "out.popef"
+    if exists:
+        output.write_bytes(b"good")
+
+    def progress(done, total):
+        if done == total:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        WRITING[operation](model, output, overwrite=True, progress=progress)
+    assert sorted(os.listdir(tmp_path)) == ["all.popef", "out.popef"][: 1 + exists]
+    assert not exists or output.read_bytes() == b"good"
+
+
+@pytest.mark.parametrize("operation", [popef.extract, popef.split])
+def test_an_exception_in_the_last_call_of_progress_makes_no_folder(operation, tmp_path):
+    model = writes_all(tmp_path / "all.popef")
+
+    def progress(done, total):
+        if done == total:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        operation(model, tmp_path / "folder", progress=progress)
+    assert os.listdir(tmp_path) == ["all.popef"]
+    operation(model, tmp_path / "folder", progress=lambda *_: None)
+    assert os.listdir(tmp_path / "folder")
+
+
+def test_pack_takes_executables_by_name(tmp_path):
+    (tmp_path / "code").write_bytes(b"its code")
+    popef.pack(output=tmp_path / "new.popef", executables={"model": tmp_path / "code"})
+    assert popef.open(tmp_path / "new.popef").executable("model").read() == b"its code"
+
+
+def test_pack_refuses_a_dict_of_metadata():
+    with pytest.raises(TypeError, match="a path is needed, or several, not dict"):
+        popef.pack(metadata={"executable": "model"}, dry_run=True)
+
+
+def test_no_threads_are_refused(model):
+    with pytest.raises(ValueError, match="threads: needed a whole number from 1 to .*, found 0"):
+        popef.compress(model, dry_run=True, threads=0)
+
+
+def test_advice_of_a_function_names_no_command(model):
+    with pytest.raises(popef.PopefError) as raised:
+        popef.set(model, dry_run=True, fields={"numIpus": "many"})
+    print(raised.value.code)
+    assert "command" not in raised.value.advice
+
+
+def test_a_model_that_is_not_there_is_named(interop):
+    reader = popef.Reader()
+    reader.parseFile(interop / "executable.popef")
+    with pytest.raises(popef.PopefError, match="metadata for the executable \"nope\""):
+        popef.ModelBuilder(reader).createModel("nope")

@@ -470,3 +470,11 @@ except KeyboardInterrupt:
     print("interrupted")
 """
     assert run(program, path, timeout=60).stdout == "interrupted\n"
+
+
+def test_a_file_that_is_open_is_no_path(interop):
+    path = interop / "executable.popef"
+    with open(path, "rb") as stream:
+        for given in popef.open(path), stream:
+            with pytest.raises(TypeError, match="paths is a path, or several, not .*popef.describe takes files that are open"):
+                popef.scan(given)

@@ -41,7 +41,7 @@ def test_the_toolbox_runs_as_a_script_and_as_a_module(interop):
     module = subprocess.run([sys.executable, "-m", "popef", *arguments], capture_output=True, cwd=interop, timeout=60)
     assert (script.returncode, script.stderr, script.stdout) == (module.returncode, module.stderr, module.stdout)
     assert b"input_parameter" in script.stdout
-    assert tool("popef", "--version").stdout.decode() == f"popef {popef.__version__}\n"
+    assert tool("popef", "--version").stdout.decode().splitlines()[0] == f"popef {popef.__version__}"
 
 
 def test_the_exit_status_is_that_of_the_tool(interop, tmp_path):

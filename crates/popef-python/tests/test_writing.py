@@ -542,3 +542,14 @@ def test_path_may_be_of_any_kind(tmp_path):
         popef.Writer(path).close()
         popef.Reader().parseFile(path)
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("mode", ["w", "r", "rb", "text", "wrapped", "memory"])
+def test_a_file_object_that_cannot_be_written_to_is_refused_at_once(mode, tmp_path):
+    path = tmp_path / "model.popef"
+    path.write_bytes(b"")
+    files = {"text": io.StringIO, "wrapped": lambda: tempfile.NamedTemporaryFile("w"), "memory": lambda: io.BufferedReader(io.BytesIO())}
+    with files.get(mode, lambda: open(path, mode))() as file:
+        error = io.UnsupportedOperation if mode in ("rb", "memory") else TypeError
+        with pytest.raises(error, match="the file object must be opened"):
+            popef.Writer(file)

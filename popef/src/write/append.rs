@@ -32,7 +32,8 @@ pub struct Appended {
 }
 
 impl Writer<Appended> {
-    /// Appends blobs to a file, all or none of them: readers do not find them before [`finish`](Writer::finish).
+    /// Appends blobs to a file, all or none of them: readers do not find them before [`finish`](Writer::finish). A reader that opens the
+    /// file meanwhile finds the old blobs, and behind them damage with the code `blob-unwritten`.
     ///
     /// The file is walked first. If it is damaged, `append` fails, and [`recover`](crate::write::recover) may help. The
     /// first eight appended bytes stay zeros until everything else is flushed to disk. So if the program is killed or

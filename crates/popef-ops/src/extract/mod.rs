@@ -130,7 +130,7 @@ pub fn extract(
         written.map_err(|error| folder.iter().fold(error, |error, folder| folder.named(error)))?;
         extracted.files.push(report);
     }
-    folder.map_or(Ok(()), Folder::finish)?;
+    folder.map_or(Ok(()), |folder| progress.ask_to_place().and_then(|()| folder.finish()))?;
     Ok(extracted)
 }
 

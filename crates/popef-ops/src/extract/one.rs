@@ -169,7 +169,7 @@ pub fn extract_one(
     let new = begin(target, file)?;
     progress.expect(if new.is_some() { plan.bytes() } else { 0 });
     let size = write_to(&plan, form, new.as_ref(), progress)?;
-    new.map_or(Ok(()), PlainFile::finish)?;
+    new.map_or(Ok(()), |new| progress.ask_to_place().and_then(|()| new.finish()))?;
     let left_out = u64::try_from(file.len().saturating_sub(plan.len())).unwrap_or(u64::MAX);
     let mut report = ExtractedFile { left_out, ..ExtractedFile::default() };
     let name = target.place().and_then(|place| Some(place.path.file_name()?.to_string_lossy().into_owned()));

@@ -36,6 +36,32 @@ impl Kind {
     }
 }
 
+/// What has which name. A file and a request can both have very many names.
+struct Known<'f> {
+    /// The blobs that may be renamed, by those names that are to be replaced.
+    blobs: HashMap<Text<'static>, Vec<Blob<'f>>>,
+    anchors: HashSet<Text<'static>>,
+}
+
+impl<'f> Known<'f> {
+    fn of(
+        file: &'f File,
+        renames: &[Rename],
+        chosen: &dyn Fn(&Blob<'_>) -> bool,
+        metadata: &BTreeMap<usize, Metadata>,
+    ) -> Self {
+        let mut blobs: HashMap<_, Vec<_>> = renames.iter().map(|rename| (rename.from.clone(), Vec::new())).collect();
+        let named = file.blobs().filter(|_| !renames.is_empty()).filter(|blob| chosen(blob));
+        for (blob, name) in named.filter_map(|blob| Some((blob, blob.name()?))) {
+            if let Some(same) = blobs.get_mut(&name.into_owned()) {
+                same.push(blob);
+            }
+        }
+        let anchors = metadata.values().filter(|_| !renames.is_empty()).flat_map(|metadata| &metadata.anchors);
+        Known { blobs, anchors: anchors.map(|anchor| anchor.name.clone()).collect() }
+    }
+}
+
 /// The new names of a file's blobs.
 #[derive(Default)]
 pub(super) struct Names {
@@ -54,30 +80,22 @@ impl Names {
         metadata: &BTreeMap<usize, Metadata>,
     ) -> Result<Self, Error> {
         let mut names = Names::default();
+        let known = Known::of(file, renames, chosen, metadata);
         for rename in renames {
-            names.add(file, rename, references, chosen, metadata)?;
+            names.add(file, rename, references, &known)?;
         }
         names.check_taken(file)?;
         Ok(names)
     }
 
-    fn add(
-        &mut self,
-        file: &File,
-        rename: &Rename,
-        references: bool,
-        chosen: &dyn Fn(&Blob<'_>) -> bool,
-        metadata: &BTreeMap<usize, Metadata>,
-    ) -> Result<(), Error> {
+    fn add(&mut self, file: &File, rename: &Rename, references: bool, known: &Known<'_>) -> Result<(), Error> {
         let (old, new) = (&rename.from, &rename.to);
-        let blobs: Vec<_> =
-            file.blobs().filter(|blob| chosen(blob) && blob.name().is_some_and(|name| name == *old)).collect();
+        let blobs = known.blobs.get(old).map(Vec::as_slice).unwrap_or_default();
         let kinds: HashSet<Kind> = blobs.iter().filter_map(|blob| Kind::of(blob.blob_type())).collect();
-        let anchors = || metadata.values().flat_map(|metadata| &metadata.anchors);
         let kind = match kinds.iter().copied().collect::<Vec<_>>().as_slice() {
-            // Data that the user provides has no blob, but an anchor.
-            [] if anchors().any(|anchor| anchor.name == *old) => Kind::Data,
-            [] => return Err(missing(file, old, anchors().map(|anchor| anchor.name.to_string()))),
+            // What the user provides has no blob, but an anchor.
+            [] if known.anchors.contains(old) => Kind::Data,
+            [] => return Err(missing(file, old, known.anchors.iter().map(ToString::to_string))),
             [kind] => *kind,
             _ => return Err(ambiguous(old, &kinds)),
         };

@@ -27,8 +27,9 @@ class Scan:
     def __init__(self, paths, *, per, recursive, check, loaders, policy, hash, columns, threads, on_error):
         _check_choice("on_error", on_error, "record", "raise")
         _check_choice("per", per, "blob", "file")
-        if not isinstance(paths, _PATH | Iterable):
-            raise TypeError(f"paths is a path, or several, not {type(paths).__name__}")
+        if isinstance(paths, _popef.File) or hasattr(paths, "read") or not isinstance(paths, _PATH | Iterable):
+            message = f"paths is a path, or several, not {type(paths).__name__}: a scan opens files itself"
+            raise TypeError(f"{message}. popef.describe takes files that are open")
         if check is None and (loaders or policy is not None):
             raise ValueError("loaders and policy are for a check, which check asks for")
         asked = {None} | ({"check"} if check else set()) | ({"hash"} if hash else set())

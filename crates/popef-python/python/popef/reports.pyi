@@ -303,7 +303,7 @@ class BlobHash(TypedDict):
     nameBytes: NotRequired[str]
     executable: NotRequired[str | list[int]]
     dataSize: int
-    data: Digests
+    data: NotRequired[Digests]
     content: NotRequired[Digests]
     error: NotRequired[Error]
 
@@ -377,7 +377,7 @@ class ExtractedBlob(TypedDict):
     surplus: NotRequired[ExtractedPart]
     dataSize: int
     extractedSize: int
-    notes: list[Literal['as-bytes', 'as-u8', 'raw', 'surplus', 'recompressed', 'as-zlib', 'unread']]
+    notes: list[Literal['as-bytes', 'as-u8', 'raw', 'surplus', 'recompressed', 'as-zlib', 'type-lost', 'surplus-left-out', 'renamed', 'name-kept', 'feed-lost', 'unread']]
 
 @type_check_only
 class PackReport(TypedDict):
@@ -418,16 +418,9 @@ class DescribedFile(TypedDict):
     path: str | None
     pathBytes: NotRequired[str]
     size: int | None
-    prefix: NotRequired[Payload]
+    prefix: NotRequired[dict[str, Any]]
     blobs: list[Blob]
     network: NotRequired[Network]
-    error: NotRequired[Error]
-
-@type_check_only
-class Payload(TypedDict):
-    kind: Literal['popart', 'poptorch', 'tensorflow', 'json', 'text', 'unknown']
-    bytes: NotRequired[int]
-    text: NotRequired[str]
     error: NotRequired[Error]
 
 @type_check_only
@@ -441,7 +434,7 @@ class Blob(TypedDict):
     dataOffset: int
     dataSize: int
     info: dict[str, Any]
-    payload: NotRequired[Payload]
+    payload: NotRequired[dict[str, Any]]
     error: NotRequired[Error]
 
 @type_check_only

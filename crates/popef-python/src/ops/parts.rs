@@ -67,12 +67,11 @@ pub(crate) fn extract<'py>(
 
 /// Makes a file of a folder that was extracted, or of other files, as `popef pack` does.
 ///
-/// `executables` and `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files, or a dict
-/// from names to arrays. `feeds` is a dict from names to paths or arrays, whose first dimension is the runs, and
-/// `opaques` one from names to paths. An array is anything with a buffer or an array; flat bytes become a tensor of
-/// `U8`. Arrays of `U8` become 8-bit floats if the packed metadata has an input of that type with the same name and
-/// shape. `compress` is `"zlib"` or `"gzip"`, optionally with a level: `"zlib:6"`. With `unchecked`, data is written
-/// even if it does not fit its anchor.
+/// `executables` are paths, or a dict from names to paths. `metadata` are paths. `tensors` are paths of `.npy`, `.npz` and `.safetensors` files, or a dict from names to
+/// arrays. `feeds` is a dict from names to paths or arrays, whose first dimension is the runs, and `opaques` one from names to paths.
+/// An array is anything with a buffer or an array; flat bytes become a tensor of `U8`. Arrays of `U8` become 8-bit floats if the packed
+/// metadata has an input of the name and shape with such a type. `compress` is `"zlib"` or `"gzip"`, also with a level: `"zlib:6"`. With `unchecked`, data is written
+/// that does not fit its anchor.
 ///
 /// >>> import numpy, os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
@@ -115,7 +114,7 @@ pub(crate) fn pack<'py>(
         .transpose()?
         .into_iter()
         .map(PackInput::Folder)
-        .chain(path::several(executables)?.into_iter().map(|path| PackInput::Executable(path, None)))
+        .chain(packed_executables(executables)?)
         .chain(path::several(metadata)?.into_iter().map(PackInput::Metadata))
         .chain(named_paths(opaques)?.into_iter().map(|(name, path)| PackInput::Opaque(name, path)))
         .chain(tensors)
@@ -129,6 +128,17 @@ pub(crate) fn pack<'py>(
     operate::<_, PackedBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
         popef_ops::pack::pack(&inputs, to.target(), &options, watch, each)
     })
+}
+
+/// Executables of paths, which name them, or of a mapping from names to paths.
+fn packed_executables(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PackInput>> {
+    match given.map(|given| given.cast::<PyMapping>()) {
+        Some(Ok(given)) => {
+            let named = pairs(Some(given))?.into_iter();
+            named.map(|(name, path)| Ok(PackInput::Executable(path::extract(&path)?, Some(name.extract()?)))).collect()
+        }
+        _ => Ok(path::several(given)?.into_iter().map(|path| PackInput::Executable(path, None)).collect()),
+    }
 }
 
 /// A feed of a path or an array.

@@ -2,6 +2,7 @@
 #![expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 
 use std::ffi::OsString;
+use std::num::NonZero;
 
 use popef_ops::recover::RecoverOptions;
 use popef_ops::{
@@ -54,7 +55,8 @@ pub(crate) fn compress<'py>(
     let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
     let select = Select::of(select, std::slice::from_ref(&file))?;
     let packing = self::packing(packing)?;
-    let threads = threads.map_or(Ok(0), |threads| number::argument("threads", threads))?;
+    let threads = threads.map(|threads| number::argument::<NonZero<usize>>("threads", threads)).transpose()?;
+    let threads = threads.map_or(0, NonZero::get);
     operate::<_, RecompressedExecutable>(py, progress, &select, Some("executables"), |watch, each| {
         let select = |blob: &popef::Blob<'_>| select.takes(blob);
         let options = CompressOptions { packing, again, threads, select: &select, only_changes };
