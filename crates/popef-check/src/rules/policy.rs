@@ -205,7 +205,7 @@ fn stated_by(opaque: &OpaqueBlob<'_>) -> Result<Stated, Error> {
 /// A build without the feature fails with the words for that.
 #[cfg(not(feature = "tensorflow"))]
 fn stated_by(opaque: &OpaqueBlob<'_>) -> Result<Stated, Error> {
-    popef_payload::Payload::read(&opaque).map(|_| Stated { poplar_hash: String::new(), target_arch: String::new() })
+    popef_payload::Payload::read(opaque).map(|_| Stated { poplar_hash: String::new(), target_arch: String::new() })
 }
 
 /// Compares what the policy demands with what each of TensorFlow's blobs states.
