@@ -30,6 +30,7 @@ import tarfile
 import types
 import uuid
 import zipfile
+import zlib
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -453,6 +454,67 @@ def archives():
     write("torch-behind-numbers", legacy + b"cposix\nsystem\n(S'true'\ntR.", "dangerous", "posix.system")
 
 
+def tar_member(name, data, kind=b"0", signed=False, size=None, sum_form="%06o\0 "):
+    header = bytearray(512)
+    header[: len(name)] = name
+    header[100:108] = header[108:116] = header[116:124] = b"0000000\0"
+    header[124:136] = size or b"%011o\0" % len(data)
+    header[136:148], header[148:156], header[156:157], header[257:265] = b"00000000000\0", b" " * 8, kind, b"ustar\x0000"
+    total = sum(struct.unpack("512b", header)) if signed else sum(header)
+    header[148:156] = (sum_form % total).encode().ljust(8, b"\0")[:8]
+    return bytes(header) + data + bytes(-len(data) % 512)
+
+
+def found_in_tar(data):
+    """What the members of a tar archive import that have the name which torch reads."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as opened:
+        return imported(opened.extractfile("pickle").read())
+
+
+def odd_archives():
+    """Archives that Python reads although other readers may not, and those that it reads in its own way."""
+    harmful, end = pickle.dumps(Runs(os.system, "true"), 0), bytes(1024)
+    member = tar_member(b"pickle", harmful)
+    # A pickle with so much before its import that it is not tried unless its name says so.
+    long = b"(" + b"N0" * 40_000 + b"1" + harmful
+    sized = b"\x80" + len(harmful).to_bytes(11, "big")
+    for name, data, verdict in (
+        ("signed", tar_member(b"\xff", b"", signed=True) + member, "dangerous"),
+        ("underscore", tar_member(b"a", b"", sum_form="0o%o\0") + member, "dangerous"),
+        ("bytes-length", tar_member(b"pickle", harmful, size=sized), "dangerous"),
+        ("blank-length", tar_member(b"pickle", harmful, size=f" 0o{'_'.join(f'{len(harmful):o}')}".encode().ljust(12)), "dangerous"),
+        ("extended-name", tar_member(b"p", b"15 path=pickle\n", b"x") + tar_member(b"q", long), "dangerous"),
+        ("folder-data", tar_member(b"x", b"a") + tar_member(b"d/", member, b"5"), "dangerous-odd"),
+        ("link-data", tar_member(b"x", b"a") + tar_member(b"d", member, b"2"), "dangerous-odd"),
+    ):
+        assert found_in_tar(data + end) == ["posix.system"], name
+        write(f"archive-tar-{name}", data + end, verdict, "posix.system")
+    wrong = bytearray(member + end)
+    wrong[148:154] = b"000001"
+    write("archive-tar-checksum", bytes(wrong), "odd")
+    found = archive(("a/data.pkl", harmful))
+    for name, data in (
+        ("comment", b"X" + archive(("a/data.pkl", harmful), comment=b"hi")),
+        ("tail", b"X" + found + b"tail"),
+        ("pickle", pickle.dumps([1], 2) + archive(("a/data.pkl", harmful), comment=b"hi")),
+    ):
+        assert found_in(data) == ["posix.system"], name
+        write(f"archive-around-{name}", data, *(["odd"] if name == "tail" else ["dangerous-odd", "posix.system"]))
+    # Python cuts the name at the zero byte.
+    cut = archive(("a/data.pklQ.bin", long)).replace(b"pklQ.bin", b"pkl\0.bin")
+    with zipfile.ZipFile(io.BytesIO(cut)) as opened:
+        assert opened.namelist() == ["a/data.pkl"]
+    write("archive-zero-in-name", cut, "odd")
+    # Python 3.13 takes the name of the extra field.
+    file, entry = io.BytesIO(), zipfile.ZipInfo("a/data.bin")
+    field = struct.pack("<BL", 1, zlib.crc32(b"a/data.bin")) + b"a/data.pkl"
+    entry.extra = struct.pack("<HH", 0x7075, len(field)) + field
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr(entry, long)
+    write("archive-two-names", file.getvalue(), "odd")
+    write("archive-long-member", archive(("a/data.bin", long)), "none")
+
+
 def renamed():
     """Writes what Python imports for each name of Python 2 in a pickle of protocol 2."""
     asked = []
@@ -622,6 +684,7 @@ def main():
     attacks()
     shapes()
     archives()
+    odd_archives()
     renamed()
 
     # Versions that are set twice. Python keeps the last.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::archive::{self, MOST_UNSEEN, Unpacking, kind_of};
+use super::archive::{self, MOST_UNSEEN, Unpacking, holds_end, kind_of};
 use super::halt::Halt;
 use super::imports::Imports;
 use super::input::{PickleBytes, PickleReader};
@@ -71,7 +71,12 @@ fn walk_top<K: Keep>(
             return Ok(found.pickles > 0);
         }
     }
+    let all = input.position()..input.position().saturating_add(input.left());
     let ended = walk_all(input, &mut level, scan, found, roots)?;
+    let behind = &mut input.part(all);
+    if kind.is_none() && marked && !ended && holds_end(behind)? {
+        archive::walk(ArchiveKind::Zip, behind, &mut level, scan, found, roots)?;
+    }
     found.pickles = found.pickles.saturating_add(1);
     Ok(marked || ended)
 }

@@ -21,7 +21,7 @@ use super::{ArchiveKind, UnseenMember};
 pub(super) use inflate::Unpacking;
 use popef::read::Data;
 use popef::seam::as_u64;
-pub(super) use zip::{begins_as_zip, has_directory};
+pub(super) use zip::{begins_as_zip, has_directory, holds_end};
 
 /// The most members that could not be looked at which are kept.
 pub(super) const MOST_UNSEEN: usize = 100;
@@ -54,7 +54,7 @@ struct Members {
 pub(super) fn kind_of(input: &mut PickleReader<'_, '_>) -> Result<Option<ArchiveKind>, Halt> {
     Ok(match () {
         // The end comes first, so that a file is not read back and forth.
-        () if zip::ends_as_zip(input)? || begins_as_zip(input)? => Some(ArchiveKind::Zip),
+        () if zip::is_zip(input)? => Some(ArchiveKind::Zip),
         () if tar::begins_as_tar(input)? => Some(ArchiveKind::Tar),
         () => None,
     })
@@ -147,7 +147,7 @@ impl Member {
         found: &mut Found,
         results: K::Node,
     ) -> Result<(), Halt> {
-        let is_zip = zip::ends_as_zip(input)? || begins_as_zip(input)?;
+        let is_zip = zip::is_zip(input)?;
         if !is_zip && !self.is_wanted(&input.array_ahead()?, input.left()) {
             return Ok(());
         }

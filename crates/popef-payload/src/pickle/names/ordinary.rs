@@ -119,7 +119,7 @@ pub(in super::super) fn is_only_named(module: &str, name: &str) -> bool {
 /// Whether an ordinary name is a class that picklers never call.
 pub(in super::super) fn is_only_instance(module: &str, name: &str) -> bool {
     is_class_name(name.rsplit('.').next().unwrap_or(name))
-        && !name.ends_with("Size")
+        && !name.starts_with("Uninitialized")
         && OF_INSTANCES.iter().any(|package| is_in(module, package))
 }
 
