@@ -255,7 +255,7 @@ def attacks():
     namespace += item(text("exec"), b"h\x03") + text(RECORD) + b"\x85R."
     assert runs(namespace)
     chain = ["functools.update_wrapper", "locale.encodings", "copyreg._reduce_ex", "operator.itemgetter"]
-    write("attack-namespace", namespace, "dangerous", "(call of argparse.Namespace)", *chain, "(call of a value)")
+    write("attack-namespace", namespace, "dangerous", *chain, "(call of a value)")
     # A function of Python 2's library that follows dots.
     dotted = b"\x80\x02cSimpleXMLRPCServer\nresolve_dotted_attribute\n(clocale\nencodings\n"
     dotted += counted("codecs.builtins.exec") + b"\x88tR(" + counted(RECORD) + b"tR."
@@ -346,6 +346,11 @@ def shapes():
     shape("class-inst", f"(Nitorch.optim.lr_scheduler\nLambdaLR\n".encode(), f"(call of {scheduler})")
     base = imported_name("copyreg", "_reconstructor"), namespace, imported_name(*scheduler.rsplit(".", 1)), b"N"
     shape("reconstruct-base", called(*base), "(call of copyreg._reconstructor)")
+    index = b"cpandas.core.indexes.base\n_new_Index\n(cbuiltins\nlist\n}tR"
+    shape("index", index, "(call of pandas.core.indexes.base._new_Index)")
+    shape("type", called(imported_name("builtins", "type"), text("N"), b")", b"}"), "builtins.type")
+    shape("type-call", called(imported_name("builtins", "type"), b"N") + b")R", "(call of a value)")
+    write("shape-type-of-none", b"\x80\x04" + called(imported_name("builtins", "type"), b"N") + b".", "ordinary")
     shape("views", called(imported_name("collections.abc", "ValuesView"), b"}"), "(call of collections.abc.ValuesView)")
     rebuild = imported_name("torch._tensor", "_rebuild_from_type_v2")
     tensor = imported_name("torch", "Tensor")
@@ -512,7 +517,7 @@ def odd_archives():
     with zipfile.ZipFile(file, "w") as made:
         made.writestr(entry, long)
     write("archive-two-names", file.getvalue(), "odd")
-    write("archive-long-member", archive(("a/data.bin", long)), "none")
+    write("archive-long-member", archive(("a/data.bin", long)), "ordinary")
 
 
 def renamed():

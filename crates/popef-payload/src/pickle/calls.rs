@@ -141,24 +141,39 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         if matches!(arguments, StandIn::Object(_)) { self.import_call(import) } else { Ok(()) }
     }
 
+    fn is_index(&self, class: u16) -> bool {
+        let class = self.scan.imports.get(class);
+        class.is_some_and(|class| {
+            class.class == ImportClass::Ordinary && class.path.starts_with("pandas.") && class.path.ends_with("Index")
+        })
+    }
+
     fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
         self.found_call(import);
         let imports = &self.scan.imports;
         let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
         self.check_arguments(import, arguments)?;
-        let imports = &mut self.scan.imports;
         Ok(match (role, arguments) {
             (Role::Attribute, StandIn::Tuple(Arguments::ImportAndText(of, name))) => {
-                imports.understand(import);
+                self.scan.imports.understand(import);
                 self.import_attribute(of, name)?
             }
             (Role::Load, StandIn::Tuple(Arguments::Known)) => {
-                imports.understand(import);
+                self.scan.imports.understand(import);
                 StandIn::Other
             }
-            (Role::Attribute | Role::Load, _) => {
-                imports.misuse(import);
+            (Role::Kind, StandIn::Tuple(Arguments::Plain)) => {
+                self.scan.imports.understand(import);
+                StandIn::Other
+            }
+            (Role::Index, StandIn::Tuple(Arguments::Import(class))) if self.is_index(class) => StandIn::Object(class),
+            (Role::Index, _) => {
+                self.import_call(import)?;
+                StandIn::Other
+            }
+            (Role::Attribute | Role::Load | Role::Kind, _) => {
+                self.scan.imports.misuse(import);
                 StandIn::Other
             }
             (Role::Reconstruct, StandIn::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
@@ -274,6 +289,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             [Some(StandIn::Text(kind)), Some(StandIn::Import(class)), Some(_), Some(_)] => {
                 (values.next().is_none() && texts.get(kind) == b"module").then_some(Arguments::Source(class))
             }
+            [Some(StandIn::Import(class)), Some(StandIn::Dict), None, _] => Some(Arguments::Import(class)),
+            [Some(StandIn::Other), None, ..] => Some(Arguments::Plain),
             [Some(StandIn::Known), None, ..] => Some(Arguments::Known),
             [Some(StandIn::Known), Some(StandIn::Text(codec)), None, _] => {
                 (texts.get(codec) == b"latin1").then_some(Arguments::KnownAndLatin1)

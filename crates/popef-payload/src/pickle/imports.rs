@@ -32,6 +32,10 @@ pub(super) enum Role {
     Rebuild,
     /// It gives an object that the whole process shares. A pickler only names it.
     Shared,
+    /// `type`, which names the class of a value. With more arguments it makes a class.
+    Kind,
+    /// A function of pandas that calls the class in its first argument, which picklers make an index.
+    Index,
     /// It is harmless for what it returns, which may be what it was given. So its result must not be changed.
     Function,
     /// A class of which picklers make objects without calling it.
@@ -48,11 +52,13 @@ impl Role {
         match (module, name) {
             ("builtins", "getattr") => Role::Attribute,
             ("torch.storage", "_load_from_bytes") => Role::Load,
+            ("builtins", "type") => Role::Kind,
             ("_codecs", "encode") => Role::Encode,
             ("logging", "getLogger") => Role::Shared,
             ("torch._tensor", "_rebuild_from_type_v2") => Role::Rebuild,
             ("torch._utils", "_rebuild_from_type" | "_rebuild_from_type_v2") => Role::Rebuild,
             (_, name) if name.split('.').next_back() == Some("_reconstructor") => Role::Reconstruct,
+            (module, name) if module.starts_with("pandas.core.indexes.") && name.starts_with("_new_") => Role::Index,
             _ if is_mapping(name) => Role::Mapping,
             _ if class != ImportClass::Ordinary => Role::Other,
             _ if is_only_named(module, name) => Role::Named,
@@ -351,8 +357,11 @@ mod tests {
             assert_eq!(names.convert("builtins", "getattr"), ("builtins", "getattr"));
         }
         assert_eq!(Names::OfPython2.convert("__builtin__", "getattr"), ("builtins", "getattr"));
-        for (module, name) in [("builtins", "getattr"), ("torch.storage", "_load_from_bytes")] {
-            assert!(matches!(Role::of(module, name, ImportClass::Dangerous), Role::Attribute | Role::Load));
+        for (module, name) in [("builtins", "getattr"), ("builtins", "type"), ("torch.storage", "_load_from_bytes")] {
+            assert!(matches!(
+                Role::of(module, name, ImportClass::Dangerous),
+                Role::Attribute | Role::Load | Role::Kind
+            ));
             assert_eq!(super::super::names::classify(module, name), ImportClass::Dangerous);
         }
     }

@@ -60,6 +60,9 @@ pub struct Pickle {
     pub pickles: u64,
     /// Members of archives that may be pickles and were not read; at most the first 100.
     pub unseen: Vec<UnseenMember>,
+    /// The number of members of archives that were passed over because neither their first bytes nor their names are those
+    /// of a pickle, and they are longer than 64 KiB. The numbers of tensors are such members.
+    pub passed_over: u64,
     /// Where and why the scan stopped before the end, or cannot tell where Python continues to read. What follows is
     /// unknown.
     pub fault: Option<PickleFault>,

@@ -44,6 +44,8 @@ pub(super) enum Arguments {
     Rebuild(u16),
     /// Four values, with which torch's older format names a class and its source. Torch gives the class for them.
     Source(u16),
+    /// One value that is no import and no object.
+    Plain,
     /// Known bytes alone.
     Known,
     KnownAndLatin1,

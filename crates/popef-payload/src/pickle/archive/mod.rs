@@ -114,7 +114,10 @@ impl Member {
             Content::Deflated(range, len) => {
                 self.mark_place(range, level, scan);
                 match scan.unpacking.unpack(input, range.clone(), *len, |first| self.is_wanted(first, *len))? {
-                    Ok(None) => Ok(()),
+                    Ok(None) => {
+                        self.pass_over(*len, found);
+                        Ok(())
+                    }
                     Ok(Some(bytes)) => {
                         let mut source = PickleBytes::copy(Data::in_memory(&bytes));
                         self.look_into(&mut source.input(), level.inner(), scan, found, results)
@@ -149,6 +152,7 @@ impl Member {
     ) -> Result<(), Halt> {
         let is_zip = zip::is_zip(input)?;
         if !is_zip && !self.is_wanted(&input.array_ahead()?, input.left()) {
+            self.pass_over(input.left(), found);
             return Ok(());
         }
         if level.depth > DEEPEST {
@@ -168,6 +172,11 @@ impl Member {
         inner.version = None;
         found.absorb(inner);
         Ok(())
+    }
+
+    /// Counts a member that is not tried. Others may still load it as a pickle.
+    fn pass_over(&self, len: u64, found: &mut Found) {
+        found.passed_over = found.passed_over.saturating_add(u64::from(len > 0));
     }
 
     /// Whether the name is one that programs load as a pickle.

@@ -23,6 +23,7 @@ static NAMES: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
 const ATTRIBUTES: &[(&str, &str, &[&str])] = &[
     ("collections", "OrderedDict", &["fromkeys"]),
     ("builtins", "dict", &["fromkeys"]),
+    ("zoneinfo", "ZoneInfo", &["_unpickle"]),
     ("uuid", "SafeUUID", &["safe", "unsafe", "unknown"]),
 ];
 
@@ -52,6 +53,7 @@ pub(super) fn is_ordinary(module: &str, name: &str) -> bool {
         || matches!(module, "math" | "cmath") && is_function_name(name)
         || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
         || matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")
+        || module == "torch.return_types" && is_function_name(name)
         || module == "torch._C._nn" && is_function_name(name)
         || is_configuration(module) && is_class_name(name) && name.ends_with("Config")
         || name.split('.').all(is_class_name) && OF_CLASSES.iter().any(|package| is_in(module, package))
@@ -72,7 +74,8 @@ pub(super) fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) 
 const NEW: &str = "set frozenset dict list tuple int float complex str bytes bytearray bool range slice object deque
     defaultdict date datetime time timedelta timezone struct_time array _array_reconstructor ndarray dtype bool_ str_ bytes_
     object_ void datetime64 timedelta64 matrix recarray record chararray poly1d _reconstruct _frombuffer scalar _mareconstruct
-    __bit_generator_ctor __generator_ctor __randomstate_ctor device layout";
+    __bit_generator_ctor __generator_ctor __randomstate_ctor device layout
+    relativedelta finfo iinfo";
 const NEW_STARTS: &[&str] = &["_rebuild_", "__pyx_unpickle_", "_unpickle_", "_new_"];
 
 static NEW_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| NEW.split_whitespace().collect());
@@ -95,7 +98,7 @@ const MAPPINGS: &[&str] = &[
 /// Packages whose classes may look up or call what they are given when they are called. Picklers do not call them: they
 /// make an object with `__new__` and then set its attributes.
 const OF_INSTANCES: &[&str] =
-    &["torch.nn", "torch.ao.nn", "torch.optim", "torch.distributions", "torch.utils", "transformers", "argparse"];
+    &["torch.nn", "torch.ao.nn", "torch.optim", "torch.distributions", "torch.utils", "transformers"];
 
 /// Whether an ordinary name is a class, or a function that returns a new object.
 pub(in super::super) fn gives_new(name: &str) -> bool {
@@ -112,7 +115,8 @@ pub(in super::super) fn is_mapping(name: &str) -> bool {
 
 /// Whether an ordinary name is for a type hint, or is a function that models keep, and that returns what it was given.
 pub(in super::super) fn is_only_named(module: &str, name: &str) -> bool {
-    module == "collections.abc"
+    matches!(module, "collections.abc" | "numpy.core._multiarray_umath" | "numpy._core._multiarray_umath")
+        || module == "numpy" && !gives_new(name)
         || module == "builtins" && matches!(name, "abs" | "len" | "max" | "min" | "print" | "sum")
 }
 
