@@ -49,6 +49,15 @@ fn archives_that_readers_read_differently_are_faults() {
         ("archive-other-local-length", "a member of a zip archive has another header than the directory says"),
         ("archive-overlap", "members of a zip archive overlap"),
         ("archive-gap", "a zip archive has bytes that belong to no member"),
+        ("archive-around-comment", "a zip archive has bytes before it, so readers find different members"),
+        ("archive-around-pickle", "a zip archive has bytes before it, so readers find different members"),
+        ("archive-zero-in-name", "a member of a zip archive has a name that readers read differently"),
+        ("archive-two-names", "a member of a zip archive has a name that readers read differently"),
+        ("archive-tar-checksum", "a member of a tar archive has a header that cannot be followed"),
+        (
+            "archive-tar-folder-data",
+            "a member of a tar archive that has no data states its length, so readers find different members",
+        ),
     ] {
         assert_eq!(fault(&format!("{file}.pickle")), reason, "{file}");
     }
