@@ -28,10 +28,12 @@ import pathlib
 import pickle
 import random
 import re
+import signal
 import sys
 import types
 import uuid
 import zipfile
+import zoneinfo
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -59,6 +61,9 @@ def of_python():
         uuid.UUID(int=1), array.array("f", [1.0]), pathlib.PurePosixPath("a/b"), ipaddress.ip_address("127.0.0.1"),
         range(3), slice(1), complex(1, 2), bytearray(b"x"), max, len, ValueError("x"), KeyError("k"), {1}, frozenset([2]),
     ])
+    dump(f"{version}-more", [
+        type(None), decimal.Context(), signal.Signals(2), datetime.datetime(2024, 1, 2, tzinfo=zoneinfo.ZoneInfo("UTC")),
+    ], (2, 4))
     dump(f"{version}-buffers", [io.BytesIO(b"a"), io.StringIO("b")], (2, 4))
     dump(f"{version}-random", random.Random(1), (4,))
 
@@ -73,6 +78,8 @@ def of_numpy():
         numpy.array(["a", None], dtype=object), numpy.ma.masked_array([1, 2], [True, False]), record, numpy.float16,
         numpy.array(["2024-01-01"], dtype="M8[D]"), numpy.array(["ab"]), numpy.asfortranarray(numpy.ones((2, 2))),
     ])
+    more = [numpy.poly1d([1, 2]), numpy.char.array(["a"]), numpy.finfo(numpy.float32), numpy.add, numpy.sin]
+    dump(f"{version}-more", more, (4,))
     generators = [numpy.random.Generator(numpy.random.PCG64(1)), numpy.random.Generator(numpy.random.SFC64(1))]
     dump(f"{version}-generators", generators, (2, 4))
 
@@ -82,6 +89,12 @@ def of_pandas():
 
     version = f"pandas-{pandas.__version__}"
     frame = pandas.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": ["x", "y"], "d": pandas.to_datetime(["2024-01-01", "2024-01-02"])})
+    more = [
+        pandas.NaT, pandas.NA, pandas.Period("2020-01"), pandas.interval_range(0, 3), pandas.Series(pandas.interval_range(0, 3)),
+        pandas.period_range("2020", periods=2, freq="M"), pandas.timedelta_range("1D", periods=2), pandas.offsets.Day(2),
+        pandas.offsets.MonthEnd(), pandas.offsets.DateOffset(months=2), pandas.Series(pandas.arrays.SparseArray([0, 1])),
+    ]
+    dump(f"{version}-more", more, (2, 4))
     kinds = [pandas.Series([1, 2], dtype="Int64"), pandas.Series(["a", "b"], dtype="category"), pandas.Timestamp(0), pandas.Timedelta(1)]
     dump(f"{version}-frames", [frame, frame.set_index(["a", "c"]), frame.set_index("d"), *kinds], (2, 4))
 

@@ -30,6 +30,7 @@ import tarfile
 import types
 import uuid
 import zipfile
+import zlib
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -254,16 +255,16 @@ def attacks():
     namespace += item(text("exec"), b"h\x03") + text(RECORD) + b"\x85R."
     assert runs(namespace)
     chain = ["functools.update_wrapper", "locale.encodings", "copyreg._reduce_ex", "operator.itemgetter"]
-    write("attack-namespace", namespace, "dangerous", *chain)
+    write("attack-namespace", namespace, "dangerous", *chain, "(call of a value)")
     # A function of Python 2's library that follows dots.
     dotted = b"\x80\x02cSimpleXMLRPCServer\nresolve_dotted_attribute\n(clocale\nencodings\n"
     dotted += counted("codecs.builtins.exec") + b"\x88tR(" + counted(RECORD) + b"tR."
     assert runs(dotted)
-    write("attack-dotted", dotted, "dangerous", "SimpleXMLRPCServer.resolve_dotted_attribute", "locale.encodings")
+    write("attack-dotted", dotted, "dangerous", "SimpleXMLRPCServer.resolve_dotted_attribute", "locale.encodings", "(call of a value)")
     # The same in words that text can have, without a mark and without an end.
     bare = dotted[2:-1]
     assert runs(bare)
-    write("attack-dotted-bare", pickle.dumps(bare, 4), "dangerous-odd", "SimpleXMLRPCServer.resolve_dotted_attribute", "locale.encodings")
+    write("attack-dotted-bare", pickle.dumps(bare, 4), "dangerous-odd", "SimpleXMLRPCServer.resolve_dotted_attribute", "locale.encodings", "(call of a value)")
     # They write a file and listen, if they are called.
     for module, name in ("dumbdbm", "_Database"), ("SocketServer", "TCPServer"), ("commands", "getoutput"), ("urllib", "urlopen"):
         write(f"attack-{module}", f"c{module}\n{name}\n.".encode(), "dangerous", f"{module}.{name}")
@@ -277,6 +278,101 @@ def attacks():
     # The state of an object is what it is called by.
     logger = b"\x80\x04" + imported_name("logging", "getLogger") + b")R}" + text("handlers") + b"]sb."
     write("attack-logger", logger, "dangerous", "(change of logging.getLogger)")
+
+
+# ---- pickles whose names are harmless, and that do with them what no pickler does
+
+
+def called(function, *arguments):
+    return function + b"(" + b"".join(arguments) + b"tR"
+
+
+def listed(*values):
+    return b"](" + b"".join(values) + b"e"
+
+
+def dictionary(**items):
+    return b"}(" + b"".join(text(key) + value for key, value in items.items()) + b"u"
+
+
+def new(path):
+    return imported_name(*path.rsplit(".", 1)) + b")\x81"
+
+
+ATTRIBUTE = "(change of an attribute of Python's own)"
+
+
+def shapes():
+    """Attributes that Python looks up by itself, changes of classes and calls of values."""
+    namespace, recorded = imported_name("argparse", "Namespace"), imported_name("builtins", "print")
+    shape = lambda name, body, *imports: write(f"shape-{name}", b"\x80\x04" + body + b".", "dangerous", *imports)
+    shape("state-getattr", new("argparse.Namespace") + dictionary(__getattr__=recorded) + b"b", ATTRIBUTE)
+    shape("state-of-two", new("argparse.Namespace") + b"N" + dictionary(__class__=namespace) + b"\x86b", ATTRIBUTE)
+    shape("state-first", new("argparse.Namespace") + dictionary(__new__=namespace) + b"N\x86b", ATTRIBUTE)
+    shape("state-marked", new("argparse.Namespace") + b"(" + text("__reduce__") + recorded + b"db", ATTRIBUTE)
+    # The key comes from a call, or the dictionary does.
+    key = called(imported_name("builtins", "str"), b"C\x09__class__" + text("ascii"))
+    shape("state-computed", new("argparse.Namespace") + b"}" + key + namespace + b"sb", ATTRIBUTE)
+    made = called(imported_name("builtins", "dict"), listed(text("__class__") + namespace + b"\x86"))
+    shape("state-called", new("argparse.Namespace") + made + b"b", ATTRIBUTE)
+    shape("state-called-two", new("argparse.Namespace") + b"N" + made + b"\x86b", ATTRIBUTE)
+    # The dictionary is changed where it cannot be seen that it is a state.
+    item = text("__class__") + namespace + b"s"
+    shape("state-through-memo", b"}q\x000" + new("argparse.Namespace") + b"h\x00" + item + b"0}b", ATTRIBUTE)
+    shape("state-from-memo", b"}q\x00" + item + b"0" + new("argparse.Namespace") + b"h\x00b", ATTRIBUTE)
+    shape("state-pair-from-memo", b"}q\x00" + item + b"0" + new("argparse.Namespace") + b"Nh\x00\x86b", ATTRIBUTE)
+    shape("state-changed-later", b"}q\x000" + new("argparse.Namespace") + b"h\x00b0}q\x01" + item, ATTRIBUTE)
+    shape("item", new("torch.nn.modules.container.ParameterDict") + item, ATTRIBUTE)
+    shape("item-of-class", new("argparse.Namespace") + item, ATTRIBUTE)
+    # What a function returns may be what it was given.
+    largest = imported_name("builtins", "max")
+    of_list = lambda value: called(largest, listed(value))
+    shape("max", of_list(b"K\x01"), "(call of builtins.max)")
+    shape("max-change", of_list(namespace) + b"}b", "(call of builtins.max)", "(change of a value)")
+    shape("function-change", called(imported_name("math", "sqrt"), b"K\x01") + b"}b", "(change of math.sqrt)")
+    shape("value-change", b"]}b", "(change of a value)")
+    # What is called is no import.
+    value = called(imported_name("builtins", "list"), b"K\x01\x85")
+    shape("value-call", called(value), "(call of a value)")
+    shape("value-new", value + b")\x81", "(call of a value)")
+    shape("value-new-names", value + b")}\x92", "(call of a value)")
+    shape("value-object", b"(" + value + b"o", "(call of a value)")
+    shape("new-names", called(imported_name("copyreg", "__newobj_ex__"), value, b")", b"}"), "copyreg.__newobj_ex__")
+    shape("new", called(imported_name("copyreg", "__newobj__"), value), "copyreg.__newobj__")
+    shape("arguments", imported_name("collections", "defaultdict") + value + b"R", "(call of collections.defaultdict)")
+    # Classes that call or look up what they are given, and a function that calls it.
+    scheduler = "torch.optim.lr_scheduler.LambdaLR"
+    shape("class-call", called(imported_name(*scheduler.rsplit(".", 1)), b"N"), f"(call of {scheduler})")
+    shape("class-inst", f"(Nitorch.optim.lr_scheduler\nLambdaLR\n".encode(), f"(call of {scheduler})")
+    base = imported_name("copyreg", "_reconstructor"), namespace, imported_name(*scheduler.rsplit(".", 1)), b"N"
+    shape("reconstruct-base", called(*base), "(call of copyreg._reconstructor)")
+    index = b"cpandas.core.indexes.base\n_new_Index\n(cbuiltins\nlist\n}tR"
+    shape("index", index, "(call of pandas.core.indexes.base._new_Index)")
+    shape("type", called(imported_name("builtins", "type"), text("N"), b")", b"}"), "builtins.type")
+    shape("type-call", called(imported_name("builtins", "type"), b"N") + b")R", "(call of a value)")
+    write("shape-type-of-none", b"\x80\x04" + called(imported_name("builtins", "type"), b"N") + b".", "ordinary")
+    shape("views", called(imported_name("collections.abc", "ValuesView"), b"}"), "(call of collections.abc.ValuesView)")
+    rebuild = imported_name("torch._tensor", "_rebuild_from_type_v2")
+    tensor = imported_name("torch", "Tensor")
+    shape("rebuild", called(rebuild, recorded, tensor, b")", b"}"), "(call of torch._tensor._rebuild_from_type_v2)")
+    real = imported_name("torch._utils", "_rebuild_tensor_v2")
+    reserved = dictionary(__class__=namespace)
+    shape("rebuild-state", called(rebuild, real, tensor, b")", reserved), "(call of torch._tensor._rebuild_from_type_v2)")
+    # Whole attacks. The second needs no package but torch.
+    first = lambda holder: called(largest, holder)
+    bert = dictionary(__new__=imported_name("transformers.models.bert.configuration_bert", "BertConfig"))
+    made = called(imported_name("copyreg", "__newobj_ex__"), new("argparse.Namespace") + bert + b"b", b")", dictionary(torch_dtype=text("__builtins__")))
+    container = imported_name("torch.nn.modules.container", "ParameterDict")
+    looked_up = made + dictionary(_keys=dictionary(torch_dtype=b"N")) + dictionary(__class__=container) + b"\x86b"
+    everything = first(called(imported_name("collections.abc", "ValuesView"), looked_up))
+    run = first(called(imported_name("torch.utils.data.dataset", "Subset"), everything, listed(text("exec"))))
+    denied = ["(call of collections.abc.ValuesView)", "(call of builtins.max)"]
+    shape("configuration", called(run, text(RECORD)), "torch.utils.data.dataset.Subset", "copyreg.__newobj_ex__", ATTRIBUTE, *denied, "(call of a value)")
+    # A kept note on an exception is none, nor is a key of a dictionary that is no state.
+    noted = imported_name("builtins", "ValueError") + b")R" + dictionary(__notes__=listed(text("a"))) + b"b"
+    write("shape-note", b"\x80\x04" + noted + b".", "ordinary")
+    plain = b"}q\x00" + text("__version__") + b"K\x01s0h\x00h\x00\x86"
+    write("shape-plain-key", b"\x80\x04" + plain + b".", "ordinary")
 
 
 def archive(*members, method=zipfile.ZIP_STORED, comment=b""):
@@ -361,6 +457,67 @@ def archives():
     legacy = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, [1], ["0"]))
     write("torch-numbers", legacy + struct.pack("<q", 99) + b"a\nb\n" * 99, "ordinary")
     write("torch-behind-numbers", legacy + b"cposix\nsystem\n(S'true'\ntR.", "dangerous", "posix.system")
+
+
+def tar_member(name, data, kind=b"0", signed=False, size=None, sum_form="%06o\0 "):
+    header = bytearray(512)
+    header[: len(name)] = name
+    header[100:108] = header[108:116] = header[116:124] = b"0000000\0"
+    header[124:136] = size or b"%011o\0" % len(data)
+    header[136:148], header[148:156], header[156:157], header[257:265] = b"00000000000\0", b" " * 8, kind, b"ustar\x0000"
+    total = sum(struct.unpack("512b", header)) if signed else sum(header)
+    header[148:156] = (sum_form % total).encode().ljust(8, b"\0")[:8]
+    return bytes(header) + data + bytes(-len(data) % 512)
+
+
+def found_in_tar(data):
+    """What the members of a tar archive import that have the name which torch reads."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as opened:
+        return imported(opened.extractfile("pickle").read())
+
+
+def odd_archives():
+    """Archives that Python reads although other readers may not, and those that it reads in its own way."""
+    harmful, end = pickle.dumps(Runs(os.system, "true"), 0), bytes(1024)
+    member = tar_member(b"pickle", harmful)
+    # A pickle with so much before its import that it is not tried unless its name says so.
+    long = b"(" + b"N0" * 40_000 + b"1" + harmful
+    sized = b"\x80" + len(harmful).to_bytes(11, "big")
+    for name, data, verdict in (
+        ("signed", tar_member(b"\xff", b"", signed=True) + member, "dangerous"),
+        ("underscore", tar_member(b"a", b"", sum_form="0o%o\0") + member, "dangerous"),
+        ("bytes-length", tar_member(b"pickle", harmful, size=sized), "dangerous"),
+        ("blank-length", tar_member(b"pickle", harmful, size=f" 0o{'_'.join(f'{len(harmful):o}')}".encode().ljust(12)), "dangerous"),
+        ("extended-name", tar_member(b"p", b"15 path=pickle\n", b"x") + tar_member(b"q", long), "dangerous"),
+        ("folder-data", tar_member(b"x", b"a") + tar_member(b"d/", member, b"5"), "dangerous-odd"),
+        ("link-data", tar_member(b"x", b"a") + tar_member(b"d", member, b"2"), "dangerous-odd"),
+    ):
+        assert found_in_tar(data + end) == ["posix.system"], name
+        write(f"archive-tar-{name}", data + end, verdict, "posix.system")
+    wrong = bytearray(member + end)
+    wrong[148:154] = b"000001"
+    write("archive-tar-checksum", bytes(wrong), "odd")
+    found = archive(("a/data.pkl", harmful))
+    for name, data in (
+        ("comment", b"X" + archive(("a/data.pkl", harmful), comment=b"hi")),
+        ("tail", b"X" + found + b"tail"),
+        ("pickle", pickle.dumps([1], 2) + archive(("a/data.pkl", harmful), comment=b"hi")),
+    ):
+        assert found_in(data) == ["posix.system"], name
+        write(f"archive-around-{name}", data, *(["odd"] if name == "tail" else ["dangerous-odd", "posix.system"]))
+    # Python cuts the name at the zero byte.
+    cut = archive(("a/data.pklQ.bin", long)).replace(b"pklQ.bin", b"pkl\0.bin")
+    with zipfile.ZipFile(io.BytesIO(cut)) as opened:
+        assert opened.namelist() == ["a/data.pkl"]
+    write("archive-zero-in-name", cut, "odd")
+    # Python 3.13 takes the name of the extra field.
+    file, entry = io.BytesIO(), zipfile.ZipInfo("a/data.bin")
+    field = struct.pack("<BL", 1, zlib.crc32(b"a/data.bin")) + b"a/data.pkl"
+    entry.extra = struct.pack("<HH", 0x7075, len(field)) + field
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr(entry, long)
+    write("archive-two-names", file.getvalue(), "odd")
+    write("archive-long-member", archive(("a/data.bin", long)), "ordinary")
 
 
 def renamed():
@@ -490,7 +647,7 @@ def main():
     get = b"(((clogging\ngetLogger\nS'__globals__'\nibuiltins\ngetattr\nS'get'\nibuiltins\ngetattr\n(S'os'\ntR"
     by_inst = understood + get + b"S'system'\nibuiltins\ngetattr\n(S'true'\ntR."
     assert runs(by_inst)
-    write("inst-getattr", by_inst, "dangerous", "builtins.getattr")
+    write("inst-getattr", by_inst, "dangerous", "builtins.getattr", "(call of a value)")
     harmless = pickle.dumps(1, 2)
     runs_true = b"cposix\nsystem\n(S'true'\ntR."
     hidden = (b"\x80\x02" + runs_true).ljust(64, b"N").decode("utf-16-le").encode()
@@ -530,7 +687,9 @@ def main():
     write("create-function", made, "dangerous", "dataclasses._create_fn")
 
     attacks()
+    shapes()
     archives()
+    odd_archives()
     renamed()
 
     # Versions that are set twice. Python keeps the last.

@@ -125,6 +125,13 @@ pub(super) const RULES: &[Check] = &[
                     format!("{} was not looked at: {why}", pickled.named_in(Some(member)))
                 });
             }
+            if pickled.pickle.passed_over > 0 {
+                let members = count(pickled.pickle.passed_over, "long member");
+                out.skip(
+                    &format!("{members} of {}", pickled.named()),
+                    "by their first bytes and names they are no pickles",
+                );
+            }
         }),
     },
     Check {

@@ -115,3 +115,17 @@ fn a_finding_in_an_archive_names_the_member() {
         r#"opaque blob "o" is a pickle that imports "functools.update_wrapper", which is of Python's own library, and not known to only build values"#
     );
 }
+
+/// The member is too long to be tried, and nothing says that it is a pickle.
+#[test]
+fn members_that_were_passed_over_are_among_what_was_skipped() {
+    let data = fs::read("../../testdata/pickles/archive-long-member.pickle").unwrap();
+    let report = report(&data, &CheckOptions::new());
+    assert!(report.findings.iter().all(|finding| !finding.rule.id.starts_with("PE50")), "{:?}", report.findings);
+    let skipped: Vec<_> = report.skipped.iter().map(|skipped| (&*skipped.what, &*skipped.why)).collect();
+    assert!(
+        skipped
+            .contains(&(r#"1 long member of opaque blob "o""#, "by their first bytes and names they are no pickles")),
+        "{skipped:?}"
+    );
+}

@@ -29,7 +29,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     fn note_name(&mut self) -> Result<u16, Halt> {
         self.note(|names, module, name| {
             let (module, name) = names.convert(module, name);
-            (classify(module, name), Role::of(module, name))
+            let class = classify(module, name);
+            (class, Role::of(module, name, class))
         })
     }
 
@@ -66,10 +67,19 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     /// Records that the pickle changes something that it imports. No pickler does that.
     pub(super) fn import_change(&mut self, of: u16) -> Result<(), Halt> {
+        self.import_use(b"(change of ", of)
+    }
+
+    /// Records that the pickle calls something that it imports as no pickler does.
+    fn import_call(&mut self, of: u16) -> Result<(), Halt> {
+        self.import_use(b"(call of ", of)
+    }
+
+    fn import_use(&mut self, what: &[u8], of: u16) -> Result<(), Halt> {
         let Scan { imports, path, .. } = &mut *self.scan;
         let Some(of) = imports.get(of) else { return Ok(()) };
         path.begin();
-        path.add(b"(change of ")?;
+        path.add(what)?;
         path.add(of.path.as_bytes())?;
         path.add(b")")?;
         self.note(|_, _, _| (ImportClass::Dangerous, Role::Other)).map(drop)
@@ -106,32 +116,75 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let (arguments, callable) = (self.level.stack.pop()?, self.level.stack.pop()?);
         let result = match callable.stand_in {
             StandIn::Import(import) => self.call(import, arguments.stand_in)?,
-            _ => StandIn::Other,
+            _ => self.call_of_value()?,
         };
         let node = self.scan.keep.make(Made::Object { of: callable.node, arguments: arguments.node })?;
         self.push(result, node)
     }
 
+    /// Records a call of something that no name tells. Picklers call only what they import.
+    fn call_of_value(&mut self) -> Result<StandIn, Halt> {
+        self.import_unnamed("(call of a value)")?;
+        Ok(StandIn::Other)
+    }
+
+    /// Whether the first argument of torch's function is one of its functions that make tensors.
+    fn is_rebuild(&self, function: u16) -> bool {
+        let function = self.scan.imports.get(function);
+        function.is_some_and(|import| {
+            import.class == ImportClass::Ordinary && import.path.starts_with("torch._utils._rebuild_")
+        })
+    }
+
+    /// Picklers write the arguments of a call as a tuple, never as the result of another call.
+    fn check_arguments(&mut self, import: u16, arguments: StandIn) -> Result<(), Halt> {
+        if matches!(arguments, StandIn::Object(_)) { self.import_call(import) } else { Ok(()) }
+    }
+
+    fn is_index(&self, class: u16) -> bool {
+        let class = self.scan.imports.get(class);
+        class.is_some_and(|class| {
+            class.class == ImportClass::Ordinary && class.path.starts_with("pandas.") && class.path.ends_with("Index")
+        })
+    }
+
     fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
         self.found_call(import);
-        let imports = &mut self.scan.imports;
+        let imports = &self.scan.imports;
         let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
+        self.check_arguments(import, arguments)?;
         Ok(match (role, arguments) {
             (Role::Attribute, StandIn::Tuple(Arguments::ImportAndText(of, name))) => {
-                imports.understand(import);
+                self.scan.imports.understand(import);
                 self.import_attribute(of, name)?
             }
             (Role::Load, StandIn::Tuple(Arguments::Known)) => {
-                imports.understand(import);
+                self.scan.imports.understand(import);
                 StandIn::Other
             }
-            (Role::Attribute | Role::Load, _) => {
-                imports.misuse(import);
+            (Role::Kind, StandIn::Tuple(Arguments::Plain)) => {
+                self.scan.imports.understand(import);
+                StandIn::Other
+            }
+            (Role::Index, StandIn::Tuple(Arguments::Import(class))) if self.is_index(class) => StandIn::Object(class),
+            (Role::Index, _) => {
+                self.import_call(import)?;
+                StandIn::Other
+            }
+            (Role::Attribute | Role::Load | Role::Kind, _) => {
+                self.scan.imports.misuse(import);
                 StandIn::Other
             }
             (Role::Reconstruct, StandIn::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
                 StandIn::Object(class)
+            }
+            (Role::Rebuild, StandIn::Tuple(Arguments::Rebuild(function))) if self.is_rebuild(function) => {
+                StandIn::Object(import)
+            }
+            (Role::Reconstruct | Role::Rebuild | Role::Instance | Role::Named, _) => {
+                self.import_call(import)?;
+                StandIn::Other
             }
             // With another encoding, the result is not the bytes that were scanned.
             (Role::Encode, StandIn::Tuple(Arguments::KnownAndLatin1)) => StandIn::Known,
@@ -140,9 +193,13 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     }
 
     pub(super) fn new_object(&mut self) -> Result<(), Halt> {
-        let arguments = self.pop_and_leak()?;
+        let arguments = self.level.stack.pop()?;
+        leak(&mut self.scan.imports, arguments.stand_in);
         let class = self.level.stack.pop()?;
-        self.push_object(class, arguments)
+        if let StandIn::Import(class) = class.stand_in {
+            self.check_arguments(class, arguments.stand_in)?;
+        }
+        self.push_object(class, arguments.node)
     }
 
     pub(super) fn new_object_with_names(&mut self) -> Result<(), Halt> {
@@ -158,7 +215,17 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let class = self.level.stack.slots_from(start).next().ok_or(EMPTY)?;
         let arguments = self.arguments_node(start.saturating_add(1))?;
         self.level.stack.cut(start);
+        self.check_class_call(class.stand_in)?;
         self.push_object(class, arguments)
+    }
+
+    /// Checks a call of a class with arguments that are not known.
+    fn check_class_call(&mut self, class: StandIn) -> Result<(), Halt> {
+        let StandIn::Import(class) = class else { return Ok(()) };
+        match self.scan.imports.get(class).map(|import| import.role) {
+            Some(Role::Reconstruct | Role::Rebuild | Role::Instance | Role::Named) => self.import_call(class),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn instance(&mut self, names: Names) -> Result<(), Halt> {
@@ -166,6 +233,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let class = Slot { stand_in: StandIn::Import(class), node: self.make_import(class)? };
         let start = self.level.stack.unmark()?;
         let arguments = self.arguments_node(start)?;
+        self.check_class_call(class.stand_in)?;
         self.push_object(class, arguments)
     }
 
@@ -190,10 +258,20 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
                 self.found_call(class);
                 StandIn::Object(class)
             }
-            _ => StandIn::Other,
+            _ => self.call_of_value()?,
         };
         let node = self.scan.keep.make(Made::Object { of: class.node, arguments })?;
         self.push(stand_in, node)
+    }
+
+    /// Whether the second argument of `_reconstructor`, whose `__init__` it runs, is a class of Python's own.
+    fn is_base(&self, base: Option<StandIn>) -> bool {
+        match base {
+            Some(StandIn::Import(base)) => self.scan.imports.get(base).is_some_and(|base| {
+                base.class == ImportClass::Ordinary && base.path.trim_start_matches('_').starts_with("builtin")
+            }),
+            base => !matches!(base, Some(StandIn::Object(_))),
+        }
     }
 
     pub(super) fn arguments_from(&self, start: usize) -> Option<Arguments> {
@@ -203,7 +281,16 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             [Some(StandIn::Import(import)), Some(StandIn::Text(text)), None, _] => {
                 Some(Arguments::ImportAndText(import, text))
             }
-            [Some(StandIn::Import(import)), _, _, None] => Some(Arguments::Import(import)),
+            [Some(StandIn::Import(import)), base, _, None] => self.is_base(base).then_some(Arguments::Import(import)),
+            [Some(StandIn::Import(function)), Some(StandIn::Import(_)), _, Some(state)] => {
+                let is_plain = values.next().is_none() && matches!(state, StandIn::Dict | StandIn::Other);
+                is_plain.then_some(Arguments::Rebuild(function))
+            }
+            [Some(StandIn::Text(kind)), Some(StandIn::Import(class)), Some(_), Some(_)] => {
+                (values.next().is_none() && texts.get(kind) == b"module").then_some(Arguments::Source(class))
+            }
+            [Some(StandIn::Import(class)), Some(StandIn::Dict), None, _] => Some(Arguments::Import(class)),
+            [Some(StandIn::Other), None, ..] => Some(Arguments::Plain),
             [Some(StandIn::Known), None, ..] => Some(Arguments::Known),
             [Some(StandIn::Known), Some(StandIn::Text(codec)), None, _] => {
                 (texts.get(codec) == b"latin1").then_some(Arguments::KnownAndLatin1)

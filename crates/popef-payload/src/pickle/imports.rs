@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use super::halt::Halt;
-use super::names::{Names, is_listed};
+use super::names::{Names, gives_new, is_listed, is_mapping, is_only_instance, is_only_named};
 use super::{ImportClass, PickleImport};
 use popef::seam::{as_u64, as_usize};
 
@@ -28,19 +28,42 @@ pub(super) enum Role {
     Reconstruct,
     /// With it, protocols 0 to 2 make bytes from a text.
     Encode,
+    /// It calls the function in its first argument, which picklers make one of torch's own.
+    Rebuild,
     /// It gives an object that the whole process shares. A pickler only names it.
     Shared,
+    /// `type`, which names the class of a value. With more arguments it makes a class.
+    Kind,
+    /// A function of pandas that calls the class in its first argument, which picklers make an index.
+    Index,
+    /// It is harmless for what it returns, which may be what it was given. So its result must not be changed.
+    Function,
+    /// A class of which picklers make objects without calling it.
+    Instance,
+    /// A class that picklers only name.
+    Named,
+    /// A class of dictionaries. What its calls put into it cannot be told.
+    Mapping,
     Other,
 }
 
 impl Role {
-    pub(super) fn of(module: &str, name: &str) -> Role {
+    pub(super) fn of(module: &str, name: &str, class: ImportClass) -> Role {
         match (module, name) {
             ("builtins", "getattr") => Role::Attribute,
             ("torch.storage", "_load_from_bytes") => Role::Load,
+            ("builtins", "type") => Role::Kind,
             ("_codecs", "encode") => Role::Encode,
             ("logging", "getLogger") => Role::Shared,
+            ("torch._tensor", "_rebuild_from_type_v2") => Role::Rebuild,
+            ("torch._utils", "_rebuild_from_type" | "_rebuild_from_type_v2") => Role::Rebuild,
             (_, name) if name.split('.').next_back() == Some("_reconstructor") => Role::Reconstruct,
+            (module, name) if module.starts_with("pandas.core.indexes.") && name.starts_with("_new_") => Role::Index,
+            _ if is_mapping(name) => Role::Mapping,
+            _ if class != ImportClass::Ordinary => Role::Other,
+            _ if is_only_named(module, name) => Role::Named,
+            _ if is_only_instance(module, name) => Role::Instance,
+            _ if !gives_new(name) => Role::Function,
             _ => Role::Other,
         }
     }
@@ -334,8 +357,11 @@ mod tests {
             assert_eq!(names.convert("builtins", "getattr"), ("builtins", "getattr"));
         }
         assert_eq!(Names::OfPython2.convert("__builtin__", "getattr"), ("builtins", "getattr"));
-        for (module, name) in [("builtins", "getattr"), ("torch.storage", "_load_from_bytes")] {
-            assert!(matches!(Role::of(module, name), Role::Attribute | Role::Load));
+        for (module, name) in [("builtins", "getattr"), ("builtins", "type"), ("torch.storage", "_load_from_bytes")] {
+            assert!(matches!(
+                Role::of(module, name, ImportClass::Dangerous),
+                Role::Attribute | Role::Load | Role::Kind
+            ));
             assert_eq!(super::super::names::classify(module, name), ImportClass::Dangerous);
         }
     }

@@ -17,6 +17,7 @@ mod nested;
 mod op;
 mod path;
 mod scan;
+mod state;
 mod text;
 #[cfg(feature = "poptorch")]
 pub(crate) mod tree;
@@ -59,6 +60,9 @@ pub struct Pickle {
     pub pickles: u64,
     /// Members of archives that may be pickles and were not read; at most the first 100.
     pub unseen: Vec<UnseenMember>,
+    /// The number of members of archives that were passed over because neither their first bytes nor their names are those
+    /// of a pickle, and they are longer than 64 KiB. The numbers of tensors are such members.
+    pub passed_over: u64,
     /// Where and why the scan stopped before the end, or cannot tell where Python continues to read. What follows is
     /// unknown.
     pub fault: Option<PickleFault>,
@@ -94,7 +98,9 @@ pub struct UnseenMember {
 pub struct PickleImport {
     /// The module and the name, such as `collections.OrderedDict`. In parentheses if there is no name: `(computed)` if the
     /// pickle computes the name while it is loaded, `(extension-200)` for an extension code. `(change of model.Net)` if the
-    /// pickle changes the class itself, and so all of its objects.
+    /// pickle changes the class itself, and so all of its objects; `(change of an attribute of Python's own)` if it may set
+    /// one such as `__class__`. `(call of a value)` if it calls what it does not import; `(call of torch.nn.ReLU)` if it
+    /// calls a class or a function as no pickler does.
     pub path: String,
     /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
     /// that contains it.

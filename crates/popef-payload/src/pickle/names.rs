@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use super::ImportClass;
 use denied::{METHODS, OUTSIDE, PACKAGES, REACHING, RUNNING};
+pub(super) use ordinary::{gives_new, is_mapping, is_only_instance, is_only_named};
 use ordinary::{is_ordinary, is_ordinary_attribute};
 
 /// Whether a pickle has the names of Python 2, as those of protocols 0 to 2 have. Python converts them.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::archive::{self, MOST_UNSEEN, Unpacking, kind_of};
+use super::archive::{self, MOST_UNSEEN, Unpacking, holds_end, kind_of};
 use super::halt::Halt;
 use super::imports::Imports;
 use super::input::{PickleBytes, PickleReader};
@@ -49,6 +49,7 @@ pub(super) fn scan<K: Keep>(data: &Data<'_>, keep: &mut K) -> Result<Option<Scan
         archive,
         pickles: found.pickles,
         unseen: found.unseen,
+        passed_over: found.passed_over,
         fault: found.fault,
     });
     Ok(pickle.map(|pickle| Scanned { pickle, results }))
@@ -71,7 +72,12 @@ fn walk_top<K: Keep>(
             return Ok(found.pickles > 0);
         }
     }
+    let all = input.position()..input.position().saturating_add(input.left());
     let ended = walk_all(input, &mut level, scan, found, roots)?;
+    let behind = &mut input.part(all);
+    if kind.is_none() && marked && !ended && holds_end(behind)? {
+        archive::walk(ArchiveKind::Zip, behind, &mut level, scan, found, roots)?;
+    }
     found.pickles = found.pickles.saturating_add(1);
     Ok(marked || ended)
 }
@@ -105,6 +111,8 @@ pub(super) struct Found {
     pub(super) fault: Option<PickleFault>,
     /// Members of archives that were not looked at.
     pub(super) unseen: Vec<UnseenMember>,
+    /// The number of members of archives that were passed over.
+    pub(super) passed_over: u64,
     /// The number of members of archives, or of bytes in pickles, that are pickles.
     pub(super) pickles: u64,
     /// The scan stopped at one of its own limits.
@@ -135,12 +143,13 @@ impl Found {
 
     /// Whether something in an archive was not looked at, or not to its end.
     fn is_incomplete(&self) -> bool {
-        self.limited || !self.unseen.is_empty()
+        self.limited || !self.unseen.is_empty() || self.passed_over > 0
     }
 
     pub(super) fn absorb(&mut self, other: Found) {
         self.unseen.extend(other.unseen.into_iter().take(MOST_UNSEEN.saturating_sub(self.unseen.len())));
         self.pickles = self.pickles.saturating_add(other.pickles);
+        self.passed_over = self.passed_over.saturating_add(other.passed_over);
         self.protocol = self.protocol.max(other.protocol);
         self.version = self.version.take().or(other.version);
         self.fault = self.fault.take().or(other.fault);

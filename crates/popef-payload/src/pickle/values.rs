@@ -24,18 +24,28 @@ pub(super) enum StandIn {
     Versioned(u32),
     /// A dictionary that has another stand-in too, on the stack or in the memo.
     SameDict,
+    /// A dictionary with a key that Python may take for one of its own attributes, or a pair with such a dictionary.
+    Reserved,
+    /// A pair with a dictionary that has another stand-in too.
+    SharedPair,
     /// Bytes that are a pickle, when everything that loading it would do is known.
     Known,
     Tuple(Arguments),
     Other,
 }
 
-/// The content of a tuple, as far as it matters as arguments. It has at most three values.
+/// The content of a tuple, as far as it matters as arguments. It has at most four values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arguments {
     ImportAndText(u16, u32),
-    /// Any values, the first of which is an import.
+    /// Any values, the first of which is an import, and the second no class but one of Python's own.
     Import(u16),
+    /// Four values, of which the first two are imports and the last is no state that changes a class.
+    Rebuild(u16),
+    /// Four values, with which torch's older format names a class and its source. Torch gives the class for them.
+    Source(u16),
+    /// One value that is no import and no object.
+    Plain,
     /// Known bytes alone.
     Known,
     KnownAndLatin1,

@@ -12,11 +12,16 @@ const UNCLEAR_VERSION: &str = "it sets PopTorch's version in a way that cannot b
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Returns the stand-in for a dictionary to which the keys and values from `start` on are added.
     pub(super) fn dict_with(&self, dict: StandIn, start: usize) -> StandIn {
+        if dict == StandIn::Reserved {
+            return dict;
+        }
         let Machine { stack, texts, .. } = &*self.level;
         let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
         keys.zip(values).fold(dict, |dict, item| match item {
+            _ if dict == StandIn::Reserved => dict,
             (StandIn::Text(key), StandIn::Text(value)) if texts.get(key) == b"version" => StandIn::Versioned(value),
             (StandIn::Text(key), _) if texts.get(key) == b"version" => StandIn::Dict,
+            (key, _) if self.is_reserved(key) => StandIn::Reserved,
             // A computed key may be the same text.
             (StandIn::Object(_), _) => StandIn::Dict,
             _ => dict,
@@ -27,15 +32,21 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.leak_from(start);
         let below = self.level.stack.below(start);
         let dict = match below {
-            Some(Slot { stand_in: dict @ (StandIn::Dict | StandIn::Versioned(_)), node }) => {
+            Some(Slot { stand_in: dict @ (StandIn::Dict | StandIn::Versioned(_) | StandIn::Reserved), node }) => {
                 Some(Slot { stand_in: self.dict_with(dict, start), node })
             }
-            _ => None,
+            _ => {
+                self.check_items(below.map(|below| below.stand_in), start)?;
+                None
+            }
         };
         self.put_into_below(Part::Pairs, start)?;
         self.level.stack.cut(start);
         match dict {
-            Some(dict) => self.level.stack.replace_top(dict),
+            Some(dict) => {
+                self.note_reserved(dict.stand_in)?;
+                self.level.stack.replace_top(dict)
+            }
             None => {
                 self.level.stack.top()?;
                 self.check_change()
@@ -48,8 +59,14 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         leak(&mut self.scan.imports, state.stand_in);
         let object = self.level.stack.top()?;
         self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
-        let StandIn::Object(class) = object.stand_in else { return self.check_change() };
-        if self.scan.imports.get(class).is_some_and(|class| class.role == Role::Shared) {
+        self.check_state(state.stand_in)?;
+        let class = match object.stand_in {
+            StandIn::Object(class) => class,
+            StandIn::Import(_) => return self.check_change(),
+            _ => return self.import_unnamed("(change of a value)").map(drop),
+        };
+        let role = self.scan.imports.get(class).map(|class| class.role);
+        if matches!(role, Some(Role::Shared | Role::Function | Role::Named)) {
             return self.import_change(class);
         }
         let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));

@@ -10,7 +10,7 @@ use super::input::PickleReader;
 use super::keep::{Keep, Kind, Made, Part};
 use super::op::Op;
 use super::scan::{Found, Machine, Scan};
-use super::values::{Slot, StandIn};
+use super::values::{Arguments, Slot, StandIn};
 
 pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     pub(super) input: &'w mut PickleReader<'s, 'a>,
@@ -23,6 +23,10 @@ pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     frame_end: Option<u64>,
     /// A dictionary was changed through the memo or a duplicate, so what another stand-in of it says may be wrong.
     pub(super) dict_changed_again: bool,
+    /// A dictionary has a key that Python may take for one of its own attributes.
+    pub(super) has_reserved: bool,
+    /// A state is a dictionary that has another stand-in too.
+    pub(super) has_shared_state: bool,
 }
 
 const SPLIT_FRAME: &str = "a frame ends inside an opcode or another frame";
@@ -34,7 +38,17 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         level: &'w mut Machine<K::Node>,
         scan: &'w mut Scan<'k, K>,
     ) -> Self {
-        Walk { input, level, scan, found: Found::default(), protocol: 0, frame_end: None, dict_changed_again: false }
+        Walk {
+            input,
+            level,
+            scan,
+            found: Found::default(),
+            protocol: 0,
+            frame_end: None,
+            dict_changed_again: false,
+            has_reserved: false,
+            has_shared_state: false,
+        }
     }
 
     /// Walks to the stop. Returns the result of the pickle.
@@ -125,6 +139,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             Op::MarkedDict => {
                 let start = self.level.stack.unmark()?;
                 let dict = self.dict_with(StandIn::Dict, start);
+                self.note_reserved(dict)?;
                 self.container(Kind::Dict, Part::Pairs, dict, start)
             }
             Op::MarkedList => self.marked(Kind::List),
@@ -161,9 +176,14 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
                 self.push_import(import)
             }
             Op::PersistentId => {
-                let id = self.pop_and_leak()?;
-                let node = self.scan.keep.make(Made::Named(id))?;
-                self.push(StandIn::Other, node)
+                let id = self.level.stack.pop()?;
+                leak(&mut self.scan.imports, id.stand_in);
+                let named = match id.stand_in {
+                    StandIn::Tuple(Arguments::Source(class)) => StandIn::Import(class),
+                    _ => StandIn::Other,
+                };
+                let node = self.scan.keep.make(Made::Named(id.node))?;
+                self.push(named, node)
             }
         }
     }
@@ -203,7 +223,10 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
 
     /// Makes a tuple. Its stand-in drops the content of nested tuples.
     fn tuple(&mut self, start: usize) -> Result<(), Halt> {
-        let stand_in = self.arguments_from(start).map_or(StandIn::Other, StandIn::Tuple);
+        let stand_in = match self.pair_from(start) {
+            Some(pair) => pair,
+            None => self.arguments_from(start).map_or(StandIn::Other, StandIn::Tuple),
+        };
         self.container(Kind::Tuple, Part::Items, stand_in, start)
     }
 

@@ -49,6 +49,15 @@ fn archives_that_readers_read_differently_are_faults() {
         ("archive-other-local-length", "a member of a zip archive has another header than the directory says"),
         ("archive-overlap", "members of a zip archive overlap"),
         ("archive-gap", "a zip archive has bytes that belong to no member"),
+        ("archive-around-comment", "a zip archive has bytes before it, so readers find different members"),
+        ("archive-around-pickle", "a zip archive has bytes before it, so readers find different members"),
+        ("archive-zero-in-name", "a member of a zip archive has a name that readers read differently"),
+        ("archive-two-names", "a member of a zip archive has a name that readers read differently"),
+        ("archive-tar-checksum", "a member of a tar archive has a header that cannot be followed"),
+        (
+            "archive-tar-folder-data",
+            "a member of a tar archive that has no data states its length, so readers find different members",
+        ),
     ] {
         assert_eq!(fault(&format!("{file}.pickle")), reason, "{file}");
     }
@@ -92,9 +101,18 @@ fn no_change_of_a_byte_makes_an_archive_look_safe() {
     }
 }
 
+/// The name of the member is not one of a pickle, and it is too long to be tried. It is told all the same.
+#[test]
+fn an_archive_of_which_nothing_was_looked_at_is_told() {
+    let archive = scan("archive-long-member.pickle").unwrap();
+    assert_eq!((archive.archive, archive.pickles, archive.passed_over), (Some(ArchiveKind::Zip), 0, 1));
+    assert_eq!(scan("archive-nested-deflated.pickle").unwrap().passed_over, 1);
+}
+
 /// The cost follows from the length: members that are not pickles are not unpacked, and what one entry has no other can have.
 #[test]
 fn a_long_member_that_is_no_pickle_is_not_unpacked() {
     let archive = scan("archive-deflated.pickle").unwrap();
     assert_eq!((archive.pickles, archive.unseen.len()), (1, 0));
+    assert_eq!(archive.passed_over, 1);
 }

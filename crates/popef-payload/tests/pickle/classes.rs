@@ -15,7 +15,10 @@ fn imports_are_classed_by_what_they_can_do() {
         poptorch._impl._restoreWrapperIfNecessary poptorch.autocasting.Policy poptorch.optim.AdamW
         numpy.random._pickle.__randomstate_ctor uuid.SafeUUID builtins.print types.MappingProxyType
         weakref.WeakKeyDictionary http.HTTPStatus random.Random re._compile math.sqrt cmath.phase logging.LogRecord
-        transformers.models.bert.configuration_bert.BertConfig";
+        transformers.models.bert.configuration_bert.BertConfig torch.return_types.max pytz._p pytz._UTC
+        pandas._libs.tslibs.nattype.__nat_unpickle pandas._libs.missing.NA pandas._libs.tslibs.offsets.QuarterEnd
+        numpy.core._multiarray_umath.add numpy._core._multiarray_umath.sin numpy.add numpy.chararray
+        numpy.core.getlimits.MachArLike decimal.Context types.NoneType signal.Signals";
     let unknown = "model.Net model.Error model.float32 model.FloatStorage __main__.Net poptorchx.Options osx.System
         torchvision.models.resnet.ResNet pickles.Load poptorch.DataLoader poptorch._data.DataLoader
         poptorch._poplar_executor.PoplarExecutor model.save sklearn.linear_model._logistic.LogisticRegression
@@ -33,6 +36,8 @@ fn imports_are_classed_by_what_they_can_do() {
         torch.floaty torch.storage.Storage2 numpy.random.seed torch._utils._rebuild_a.b logging.Logger torch.loader
         torch.nn.modules.activation.F torch.nn.modules.rnn._VF functools.partial torch.nn.functional.handle_torch_function
         torch.utils.data.dataloader.DataLoader typing.ForwardRef numpy.core._ufunc_reconstruct random._os math.a.b
+        copyreg.__newobj_ex__ builtins.next builtins.iter builtins.map builtins.zip builtins.sorted signal.SIGINT signal.raise_signal
+        torch.return_types.__dict__ torch.utils.data.dataset.Subset numpy.core._multiarray_umath.fromfile pytz.os builtins.type
         argparse.Action random.SystemRandom re._os http.server.HTTPServer pandas.DataFrame.query tensorflow.function";
     for (class, paths) in
         [(ImportClass::Ordinary, ordinary), (ImportClass::Unknown, unknown), (ImportClass::Dangerous, dangerous)]

@@ -21,7 +21,7 @@ use super::{ArchiveKind, UnseenMember};
 pub(super) use inflate::Unpacking;
 use popef::read::Data;
 use popef::seam::as_u64;
-pub(super) use zip::{begins_as_zip, has_directory};
+pub(super) use zip::{begins_as_zip, has_directory, holds_end};
 
 /// The most members that could not be looked at which are kept.
 pub(super) const MOST_UNSEEN: usize = 100;
@@ -54,7 +54,7 @@ struct Members {
 pub(super) fn kind_of(input: &mut PickleReader<'_, '_>) -> Result<Option<ArchiveKind>, Halt> {
     Ok(match () {
         // The end comes first, so that a file is not read back and forth.
-        () if zip::ends_as_zip(input)? || begins_as_zip(input)? => Some(ArchiveKind::Zip),
+        () if zip::is_zip(input)? => Some(ArchiveKind::Zip),
         () if tar::begins_as_tar(input)? => Some(ArchiveKind::Tar),
         () => None,
     })
@@ -114,7 +114,10 @@ impl Member {
             Content::Deflated(range, len) => {
                 self.mark_place(range, level, scan);
                 match scan.unpacking.unpack(input, range.clone(), *len, |first| self.is_wanted(first, *len))? {
-                    Ok(None) => Ok(()),
+                    Ok(None) => {
+                        self.pass_over(*len, found);
+                        Ok(())
+                    }
                     Ok(Some(bytes)) => {
                         let mut source = PickleBytes::copy(Data::in_memory(&bytes));
                         self.look_into(&mut source.input(), level.inner(), scan, found, results)
@@ -147,8 +150,9 @@ impl Member {
         found: &mut Found,
         results: K::Node,
     ) -> Result<(), Halt> {
-        let is_zip = zip::ends_as_zip(input)? || begins_as_zip(input)?;
+        let is_zip = zip::is_zip(input)?;
         if !is_zip && !self.is_wanted(&input.array_ahead()?, input.left()) {
+            self.pass_over(input.left(), found);
             return Ok(());
         }
         if level.depth > DEEPEST {
@@ -168,6 +172,11 @@ impl Member {
         inner.version = None;
         found.absorb(inner);
         Ok(())
+    }
+
+    /// Counts a member that is not tried. Others may still load it as a pickle.
+    fn pass_over(&self, len: u64, found: &mut Found) {
+        found.passed_over = found.passed_over.saturating_add(u64::from(len > 0));
     }
 
     /// Whether the name is one that programs load as a pickle.

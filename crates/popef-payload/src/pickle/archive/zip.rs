@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::super::halt::Halt;
 use super::super::input::PickleReader;
+use super::super::nested::begins_as_pickle;
 use super::bytes::{u16_at, u32_at, u64_at};
 use super::{Content, Member, Members, after};
 use popef::seam::as_u64;
@@ -25,6 +26,8 @@ const END_64_LEN: u64 = 56;
 const LOCATOR_LEN: u64 = 20;
 /// Maximum length of the record after a member that states its lengths.
 const DESCRIPTOR_LEN: u64 = 24;
+/// The kind of extra field that has a name.
+const UNICODE_PATH: u16 = 0x7075;
 const LONGEST_COMMENT: u64 = 0xffff;
 
 const NO_DIRECTORY: &str = "a zip archive has no directory at its end";
@@ -34,10 +37,29 @@ const SHIFTED: &str = "a zip archive has bytes before it, so readers find differ
 const ODD_DIRECTORY: &str = "the directory of a zip archive is not what its end says";
 const OVERLAP: &str = "members of a zip archive overlap";
 const GAP: &str = "a zip archive has bytes that belong to no member";
+const ODD_NAME: &str = "a member of a zip archive has a name that readers read differently";
 const OTHER_HEADER: &str = "a member of a zip archive has another header than the directory says";
 
 pub(in super::super) fn begins_as_zip(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
     Ok(input.peek(4)?.starts_with(LOCAL))
+}
+
+/// Whether some reader takes the data for an archive. Python finds the end of an archive in the last bytes, whatever is
+/// before and behind it. A pickle may hold a whole archive there, so it must end with one.
+pub(super) fn is_zip(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
+    Ok(ends_as_zip(input)? || begins_as_zip(input)? || !begins_as_pickle(input)? && holds_end(input)?)
+}
+
+/// Whether the last bytes have the end of an archive, and its directory is before it.
+pub(in super::super) fn holds_end(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
+    let all = input.position()..input.position().saturating_add(input.left());
+    let tail = all.end.saturating_sub(END_LEN.saturating_add(LONGEST_COMMENT)).max(all.start);
+    let bytes = input.bytes(tail..all.end)?;
+    let Some(at) = bytes.windows(END.len()).rposition(|window| window == END) else { return Ok(false) };
+    let end = bytes.get(at..).filter(|end| as_u64(end.len()) >= END_LEN).unwrap_or_default();
+    let len = u64::from(u32_at(end, 12));
+    let Some(start) = after(tail, at).checked_sub(len).filter(|&start| start >= all.start) else { return Ok(false) };
+    Ok(len >= CENTRAL_LEN && input.bytes(start..start.saturating_add(4))? == CENTRAL)
 }
 
 /// Whether the data ends as an archive does that has no comment.
@@ -126,6 +148,9 @@ impl Directory {
         let mut place = self.range.start;
         while place < self.range.end {
             let Some((entry, end)) = Entry::read(input, place..self.range.end, self.base)? else { break };
+            if entry.has_odd_name {
+                fault.get_or_insert(ODD_NAME);
+            }
             entries.try_reserve(1)?;
             entries.push(entry);
             place = end;
@@ -175,9 +200,23 @@ impl End {
     }
 }
 
+/// Whether an extra field gives another name: a version, a checksum, and the name.
+fn has_other_name(mut extra: &[u8], name: &[u8]) -> bool {
+    while let Some((head, rest)) = extra.split_at_checked(4) {
+        let Some((field, rest)) = rest.split_at_checked(u16_at(head, 2).into()) else { return false };
+        if u16_at(head, 0) == UNICODE_PATH && field.get(5..) != Some(name) {
+            return true;
+        }
+        extra = rest;
+    }
+    false
+}
+
 /// A member as the directory describes it.
 struct Entry {
     name: Vec<u8>,
+    /// Python ends a name at a zero byte, and newer versions take another name from an extra field.
+    has_odd_name: bool,
     flags: u16,
     method: u16,
     crc: u32,
@@ -198,6 +237,7 @@ impl Entry {
         let (name, extra, comment) = (u16_at(header, 28), u16_at(header, 30), u16_at(header, 32));
         let mut entry = Entry {
             name: Vec::new(),
+            has_odd_name: false,
             flags: u16_at(header, 8),
             method: u16_at(header, 10),
             crc: u32_at(header, 16),
@@ -216,6 +256,7 @@ impl Entry {
         let (name, extra) = bytes.split_at_checked(name.into()).unwrap_or_default();
         entry.name.try_reserve_exact(name.len())?;
         entry.name.extend_from_slice(name);
+        entry.has_odd_name = name.contains(&0) || has_other_name(extra, name);
         let is_known = entry.add_long(extra);
         entry.offset = base.saturating_add(entry.offset);
         Ok(is_known.then_some((entry, end)))

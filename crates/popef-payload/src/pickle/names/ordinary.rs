@@ -23,6 +23,7 @@ static NAMES: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
 const ATTRIBUTES: &[(&str, &str, &[&str])] = &[
     ("collections", "OrderedDict", &["fromkeys"]),
     ("builtins", "dict", &["fromkeys"]),
+    ("zoneinfo", "ZoneInfo", &["_unpickle"]),
     ("uuid", "SafeUUID", &["safe", "unsafe", "unknown"]),
 ];
 
@@ -52,6 +53,7 @@ pub(super) fn is_ordinary(module: &str, name: &str) -> bool {
         || matches!(module, "math" | "cmath") && is_function_name(name)
         || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
         || matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")
+        || module == "torch.return_types" && is_function_name(name)
         || module == "torch._C._nn" && is_function_name(name)
         || is_configuration(module) && is_class_name(name) && name.ends_with("Config")
         || name.split('.').all(is_class_name) && OF_CLASSES.iter().any(|package| is_in(module, package))
@@ -66,6 +68,63 @@ pub(super) fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) 
         || ATTRIBUTES
             .iter()
             .any(|(of, in_class, names)| (*of, *in_class) == (module, class) && names.contains(&attribute))
+}
+
+/// Lower-case classes, and functions that return a new object, whatever they are given.
+const NEW: &str = "set frozenset dict list tuple int float complex str bytes bytearray bool range slice object deque
+    defaultdict date datetime time timedelta timezone struct_time array _array_reconstructor ndarray dtype bool_ str_ bytes_
+    object_ void datetime64 timedelta64 matrix recarray record chararray poly1d _reconstruct _frombuffer scalar _mareconstruct
+    __bit_generator_ctor __generator_ctor __randomstate_ctor device layout
+    relativedelta finfo iinfo";
+const NEW_STARTS: &[&str] = &["_rebuild_", "__pyx_unpickle_", "_unpickle_", "_new_"];
+
+static NEW_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| NEW.split_whitespace().collect());
+
+/// Classes of dictionaries, and classes whose items look up attributes.
+const MAPPINGS: &[&str] = &[
+    "dict",
+    "OrderedDict",
+    "defaultdict",
+    "Counter",
+    "ChainMap",
+    "UserDict",
+    "MappingProxyType",
+    "ParameterDict",
+    "ModuleDict",
+    "WeakValueDictionary",
+    "WeakKeyDictionary",
+];
+
+/// Packages whose classes may look up or call what they are given when they are called. Picklers do not call them: they
+/// make an object with `__new__` and then set its attributes.
+const OF_INSTANCES: &[&str] =
+    &["torch.nn", "torch.ao.nn", "torch.optim", "torch.distributions", "torch.utils", "transformers"];
+
+/// Whether an ordinary name is a class, or a function that returns a new object.
+pub(in super::super) fn gives_new(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    is_class_name(last)
+        || NEW_NAMES.contains(last)
+        || is_number_type(last)
+        || NEW_STARTS.iter().any(|start| last.starts_with(start))
+}
+
+pub(in super::super) fn is_mapping(name: &str) -> bool {
+    MAPPINGS.contains(&name)
+}
+
+/// Whether an ordinary name is for a type hint, or is a function that models keep, and that returns what it was given.
+pub(in super::super) fn is_only_named(module: &str, name: &str) -> bool {
+    matches!(module, "collections.abc" | "numpy.core._multiarray_umath" | "numpy._core._multiarray_umath")
+        || module == "numpy" && !gives_new(name)
+        || module == "builtins" && matches!(name, "abs" | "len" | "max" | "min" | "print" | "sum")
+}
+
+/// Whether an ordinary name is a class that picklers never call.
+pub(in super::super) fn is_only_instance(module: &str, name: &str) -> bool {
+    is_class_name(name.rsplit('.').next().unwrap_or(name))
+        && !name.starts_with("Uninitialized")
+        && OF_INSTANCES.iter().any(|package| is_in(module, package))
 }
 
 /// `transformers.models.bert.configuration_bert`: such a module has a class of plain values. The modules of `auto` are

@@ -1,0 +1,97 @@
+//! What a pickle puts into objects, where it could change more than their values.
+//!
+//! Python looks up some attributes, such as `__class__` and `__getattr__`, by itself. An object that gets one of them
+//! does what its class would never do. No pickler sets them.
+
+use super::halt::Halt;
+use super::imports::Role;
+use super::keep::Keep;
+use super::values::StandIn;
+use super::walk::Walk;
+
+const RESERVED: &str = "(change of an attribute of Python's own)";
+
+/// Attributes of that spelling which Python never looks up to do something, and which objects honestly have.
+const NOTES: [&[u8]; 3] = [b"__notes__", b"__orig_class__", b"__doc__"];
+
+impl<K: Keep> Walk<'_, '_, '_, '_, K> {
+    /// Whether a key may be the name of an attribute that Python looks up by itself.
+    pub(super) fn is_reserved(&self, key: StandIn) -> bool {
+        match key {
+            StandIn::Text(text) => is_reserved_name(self.level.texts.get(text)),
+            StandIn::Object(class) => self.scan.imports.get(class).is_some_and(|class| {
+                let name = class.path.rsplit('.').next().unwrap_or_default();
+                class.role == Role::Function || matches!(name, "str" | "str_" | "scalar" | "UserString")
+            }),
+            _ => false,
+        }
+    }
+
+    /// Checks the keys from `start` on, which are put into a value other than a dictionary with one stand-in.
+    pub(super) fn check_items(&mut self, into: Option<StandIn>, start: usize) -> Result<(), Halt> {
+        let is_mapping = matches!(into, Some(StandIn::Object(class)) if self.has_role(class, Role::Mapping));
+        let is_lookup = matches!(into, Some(StandIn::Object(class)) if self.is_lookup(class));
+        let has_reserved = self.level.stack.values_from(start).step_by(2).any(|key| self.is_reserved(key));
+        if has_reserved && (!is_mapping || is_lookup) {
+            self.import_unnamed(RESERVED)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the items of a class of dictionaries are its attributes.
+    fn is_lookup(&self, class: u16) -> bool {
+        let class = self.scan.imports.get(class);
+        class.is_some_and(|class| class.path.ends_with(".ParameterDict") || class.path.ends_with(".ModuleDict"))
+    }
+
+    fn has_role(&self, import: u16, role: Role) -> bool {
+        self.scan.imports.get(import).is_some_and(|import| import.role == role)
+    }
+
+    /// Records that a dictionary has a reserved key. It may be a state that has another stand-in.
+    pub(super) fn note_reserved(&mut self, dict: StandIn) -> Result<(), Halt> {
+        if dict != StandIn::Reserved {
+            return Ok(());
+        }
+        self.has_reserved = true;
+        self.check_shared()
+    }
+
+    /// Checks the state that an object gets.
+    pub(super) fn check_state(&mut self, state: StandIn) -> Result<(), Halt> {
+        match state {
+            StandIn::Reserved => self.import_unnamed(RESERVED).map(drop),
+            StandIn::Object(class) if self.has_role(class, Role::Mapping) => self.import_unnamed(RESERVED).map(drop),
+            StandIn::SameDict | StandIn::SharedPair => {
+                self.has_shared_state = true;
+                self.check_shared()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_shared(&mut self) -> Result<(), Halt> {
+        if self.has_reserved && self.has_shared_state {
+            self.import_unnamed(RESERVED)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the stand-in for a pair that may be a state with two parts, if one of them matters.
+    pub(super) fn pair_from(&self, start: usize) -> Option<StandIn> {
+        let mut values = self.level.stack.values_from(start);
+        let [Some(first), Some(second), None] = [values.next(), values.next(), values.next()] else { return None };
+        let is_bad = |part: StandIn| match part {
+            StandIn::Object(class) => self.has_role(class, Role::Mapping),
+            part => part == StandIn::Reserved,
+        };
+        if is_bad(first) || is_bad(second) {
+            return Some(StandIn::Reserved);
+        }
+        [first, second].contains(&StandIn::SameDict).then_some(StandIn::SharedPair)
+    }
+}
+
+fn is_reserved_name(name: &[u8]) -> bool {
+    name.starts_with(b"__") && name.ends_with(b"__") && !NOTES.contains(&name)
+}
