@@ -4110,9 +4110,7 @@ pub mod data_flow {
             ];
             pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
                 match index {
-                    0 => <::capnp::struct_list::Owned<
-                        crate::popart::popart_capnp::data_flow::anchor_map::entry::Owned,
-                    > as ::capnp::introspect::Introspect>::introspect(),
+                    0 => <::capnp::struct_list::Owned<crate::popart::popart_capnp::data_flow::anchor_map::entry::Owned> as ::capnp::introspect::Introspect>::introspect(),
                     _ => ::capnp::introspect::panic_invalid_field_index(index),
                 }
             }
