@@ -6,17 +6,15 @@ use super::{Options, read_archive_part};
 use popef::error::ErrorKind;
 use popef_findings::Inspection;
 
-/// Says which tiles the archive of a Poplar executable has, for [`CheckOptions::inspect_archives`].
+/// Says which tiles the archive of a Poplar executable has, for `CheckOptions::inspect_archives` of `popef-check`.
 ///
 /// ```
-/// use popef_findings::CheckOptions;
+/// use popef_findings::{InspectArchive, Inspection};
 /// use poplar_inspect::executable::inspect_archive;
 ///
-/// let mut options = CheckOptions::new();
-/// options.deep(true).inspect_archives(inspect_archive);
+/// let inspect: InspectArchive = inspect_archive;
+/// assert!(matches!(inspect(&mut &b"no archive"[..]), Inspection::Damaged(_)));
 /// ```
-///
-/// [`CheckOptions::inspect_archives`]: popef_findings::CheckOptions::inspect_archives
 pub fn inspect_archive(archive: &mut dyn Read) -> Inspection {
     let summary = read_archive_part(archive, &Options::default());
     if let Some(damage) = &summary.damage {

@@ -23,7 +23,7 @@ pub struct Figure<'p> {
 
 /// A page without scripts while it is written.
 ///
-/// Texts go through [`text`](PlainPage::text), [`name`](PlainPage::name) and the cells of tables, which leave no markup in them.
+/// All texts, names and cells of tables are escaped: no markup is left in them.
 /// After a failure, nothing more is written, and [`finish`](PlainPage::finish) returns it.
 ///
 /// ```
