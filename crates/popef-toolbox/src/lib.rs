@@ -27,11 +27,12 @@ use std::process::ExitCode;
 use clap::Arg;
 use clap::{ArgAction, ArgMatches, ColorChoice, Command, CommandFactory as _, FromArgMatches as _, Parser};
 use commands::Commands;
+use popef_cli::end::ended;
 #[cfg(feature = "remote")]
-#[cfg(feature = "remote")]
-use popef_cli::end::{ended, wrong};
+use popef_cli::end::wrong;
 use popef_cli::line::{matches, typed, with_value};
 use popef_cli::program::Program;
+#[cfg(feature = "remote")]
 use popef_cli::remote::OTHER_MACHINES;
 use popef_cli::screen::help_width;
 use popef_cli::tool::Tool;
