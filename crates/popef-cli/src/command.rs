@@ -16,7 +16,7 @@ pub trait Command {
     /// Runs it. What is returned is the exit status: 0 for success, 1 for "no" as an answer, such as "they differ".
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error>;
 
-    /// Where the file goes that it makes, and whether an old one is replaced. There is no default, so that every command says it.
+    /// The output file, and whether it may replace an old one. There is no default, so that each command must answer.
     fn output(&self) -> Place<'_>;
 
     /// Whether its file goes to standard output. Then reports cannot go there, and a terminal, which obeys bytes, must not be there.

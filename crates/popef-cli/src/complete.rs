@@ -81,7 +81,7 @@ fn pattern(name: &str) -> String {
     name.chars().map(letter).collect()
 }
 
-/// Answers the script of a shell, if it asks: prints a name on each line. `None` if the line is no question.
+/// Answers a completion script: prints one name per line. `None` if the command line is not such a request.
 pub fn answer(line: &[OsString], to: &mut dyn Write) -> Option<ExitCode> {
     let [_, asks, kind, typed, words @ ..] = line else { return None };
     if asks != ASKS {

@@ -143,7 +143,7 @@ pub(crate) fn with_objects(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Refusal>
     expanded(files).map_err(|(path, source)| Refusal::Unread { doing: "list the objects", path, source })
 }
 
-/// Why a list of files cannot be read, or is none, from the error of [`listed`].
+/// Says why a list of files cannot be read or is not a list, from the error of [`listed`].
 fn unlisted(path: PathBuf, source: io::Error) -> Refusal {
     match source.kind() {
         ErrorKind::InvalidData => Refusal::List { path, problem: source.to_string() },

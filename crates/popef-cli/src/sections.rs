@@ -14,7 +14,7 @@ pub const CHECK_STATUS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is no failure.
+/// What does not count as a failure.
 pub const CLOSED_PIPE: (&str, &str) = ("", "A reader that closes the pipe early, such as head, is not an error.");
 /// The variable that says how much is logged.
 pub const LOG_LEVEL: (&str, &str) = ("POPEF_LOG_LEVEL", "TRACE, DEBUG, INFO, WARN, ERR or OFF");

@@ -78,8 +78,8 @@ pub(crate) fn canonical_order(file: &File) -> Vec<u32> {
 
 /// Pairs the blobs that are chosen, by their keys. Several with the same key are paired in their order.
 ///
-/// The remaining blobs are paired if there is no doubt: the only executable with the only executable, the same with
-/// metadata, and the only opaque blobs of a name. Compilers put hashes into the names of executables, so two builds of
+/// The remaining blobs are paired only if one pairing is possible: one executable with one executable, the same with
+/// metadata, and opaque blobs whose name is unique. Compilers put hashes into the names of executables, so two builds of
 /// one model often have no names in common.
 ///
 /// The pairs are in the order of the first file; blobs that only the second has come last.

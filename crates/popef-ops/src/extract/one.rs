@@ -89,7 +89,7 @@ impl OneFile {
         }
     }
 
-    /// What is told of a blob that has another key in it. JSON has no names that are no UTF-8.
+    /// The note for a blob whose key in the file differs from its name. In JSON, all names are UTF-8.
     fn renamed(self, blob: &Blob<'_>) -> Note {
         let keeps = self == OneFile::Safetensors && name_of(blob).to_str().is_ok();
         if keeps { Note::NameKept } else { Note::Renamed }
