@@ -60,7 +60,7 @@ impl Sarif {
     fn invocation(&self, verdict: Verdict) -> Invocation {
         let notification = |group: &Group, skipped: &Skipped| Notification {
             level: if skipped.failed { "error" } else { "note" },
-            message: Message { text: format!("not checked: {}", reason(skipped)) },
+            message: Message::plain(&format!("not checked: {}", reason(skipped))),
             locations: skipped.file.map(|file| location(group, file, None, None)).into_iter().collect(),
         };
         let notified = self
@@ -118,7 +118,7 @@ fn result(group: &Group, finding: &Finding, rules: &[&'static Rule], fingerprint
         rule_id: finding.rule.id,
         rule_index: rules.iter().position(|rule| *rule == finding.rule).unwrap_or_default(),
         level: level(finding.severity),
-        message: Message { text: finding.message.clone() },
+        message: Message::plain(&finding.message),
         locations: vec![location(group, finding.file, finding.blob, finding.offset)],
         partial_fingerprints: fingerprints,
         properties: (!finding.names.is_empty()).then(|| Properties {
@@ -175,6 +175,33 @@ struct Descriptor {
 #[derive(Serialize)]
 struct Message {
     text: String,
+}
+
+impl Message {
+    /// Readers of SARIF make a link of `[text](target)`, and put arguments in place of `{0}`. A file may have names that
+    /// look like these, so they are escaped as §3.11.5 and §3.11.6 of the standard say. Other brackets stay, because few
+    /// readers take the backslashes out again.
+    fn plain(text: &str) -> Self {
+        let has_link = text.contains("](");
+        let mut escaped = String::with_capacity(text.len());
+        let is_argument = |rest: &str| {
+            let digits = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            digits.len() < rest.len() && digits.starts_with('}')
+        };
+        let mut is_inside = false;
+        for (at, letter) in text.char_indices() {
+            let rest = text.get(at..).unwrap_or_default();
+            is_inside |= letter == '{' && rest.strip_prefix('{').is_some_and(is_argument);
+            match letter {
+                '[' | ']' if has_link => escaped.push('\\'),
+                '{' | '}' if is_inside => escaped.push(letter),
+                _ => {}
+            }
+            is_inside &= letter != '}';
+            escaped.push(letter);
+        }
+        Message { text: escaped }
+    }
 }
 
 #[derive(Serialize)]
@@ -276,4 +303,21 @@ struct Logical {
 #[derive(Serialize)]
 struct BlobNumber {
     blob: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Message;
+
+    #[test]
+    fn names_become_neither_links_nor_arguments() {
+        for (text, escaped) in [
+            ("a shape of [2, 3] and {}", "a shape of [2, 3] and {}"),
+            ("\"[Click](https://x.example/)\"", "\"\\[Click\\](https://x.example/)\""),
+            ("\"{0}\" and {a} and {12}", "\"{{0}}\" and {a} and {{12}}"),
+            ("{1", "{1"),
+        ] {
+            assert_eq!(Message::plain(text).text, escaped);
+        }
+    }
 }
