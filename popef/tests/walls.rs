@@ -181,6 +181,47 @@ fn folders_of_the_format_use_only_what_their_rows_allow() {
     assert!(breaches.is_empty(), "\n{}", breaches.join("\n"));
 }
 
+/// The files that docs/ARCHITECTURE.md names without saying which of several they are. A name is as much of a path as tells a
+/// file from all others, or from those in the folder that the page named last. Each module has a `problem.rs`.
+fn unclear_names(text: &str, files: &[String]) -> Vec<String> {
+    let mut folder = "";
+    let mut unclear = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.starts_with("## ") {
+            folder = "";
+        }
+        for name in line.split('`').skip(1).step_by(2) {
+            if name.ends_with('/') && ["crates/", "popef/", "popef-dump/"].iter().any(|top| name.starts_with(top)) {
+                folder = name;
+            }
+            let is_meant = |file: &&String| file.ends_with(&format!("/{name}")) || *file == name;
+            let found: Vec<_> = files.iter().filter(is_meant).collect();
+            let is_clear = found.len() == 1 || found.iter().filter(|file| file.starts_with(folder)).count() == 1;
+            if name.ends_with(".rs") && name != "problem.rs" && !is_clear {
+                unclear.push(format!("docs/ARCHITECTURE.md:{}: {name} is one of {} files", number + 1, found.len()));
+            }
+        }
+    }
+    unclear
+}
+
+#[test]
+fn the_page_names_files_that_are_there() {
+    let root = root();
+    let files = ["popef", "popef-dump", "crates"].iter().flat_map(|top| rust_files(&root.join(top)));
+    let shown = |path: PathBuf| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+    let files: Vec<_> = files.map(shown).filter(|file| !file.contains("/target/")).collect();
+    let text = fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap();
+    let unclear = unclear_names(&text, &files);
+    assert!(unclear.is_empty(), "\n{}", unclear.join("\n"));
+
+    let files = ["popef/src/a/x.rs", "popef/src/b/x.rs", "crates/c/src/x.rs"].map(str::to_owned);
+    assert_eq!(
+        unclear_names("`x.rs`, `a/x.rs`\n`crates/c/` has `x.rs` and `y.rs`", &files),
+        ["docs/ARCHITECTURE.md:1: x.rs is one of 3 files", "docs/ARCHITECTURE.md:2: y.rs is one of 0 files",]
+    );
+}
+
 #[test]
 fn a_broken_wall_is_told_with_its_line_and_its_sentence() {
     let rooms = Rooms::from([
