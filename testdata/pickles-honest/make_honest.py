@@ -19,11 +19,15 @@ import collections
 import datetime
 import decimal
 import fractions
+import functools
 import http
+import inspect
 import io
 import ipaddress
+import itertools
 import logging
 import math
+import operator
 import pathlib
 import pickle
 import random
@@ -66,6 +70,14 @@ def of_python():
     ], (2, 4))
     dump(f"{version}-buffers", [io.BytesIO(b"a"), io.StringIO("b")], (2, 4))
     dump(f"{version}-random", random.Random(1), (4,))
+    functions = [
+        functools.partial(int, base=2), functools.partial(collections.OrderedDict, [("a", 1)]), operator.itemgetter("a"),
+        operator.itemgetter(0, "b"), itertools.groupby, inspect.signature(lambda a, b=1: None), inspect.Parameter.empty,
+    ]
+    # From Python 3.14 on, these cannot be pickled.
+    if sys.version_info < (3, 14):
+        functions += [itertools.count(3), itertools.repeat("a", 2)]
+    dump(f"{version}-functions", functions, (0, 2, 4))
 
 
 def of_numpy():
@@ -80,6 +92,7 @@ def of_numpy():
     ])
     more = [numpy.poly1d([1, 2]), numpy.char.array(["a"]), numpy.finfo(numpy.float32), numpy.add, numpy.sin]
     dump(f"{version}-more", more, (4,))
+    dump(f"{version}-functions", [numpy.mean, numpy.sum, numpy.argmax, functools.partial(numpy.float32, 3)], (4,))
     generators = [numpy.random.Generator(numpy.random.PCG64(1)), numpy.random.Generator(numpy.random.SFC64(1))]
     dump(f"{version}-generators", generators, (2, 4))
 
@@ -133,6 +146,8 @@ def of_torch():
             torch.save(value, file, _use_new_zipfile_serialization=is_zip)
             write(f"{version}-{name}.{kind}", file.getvalue())
     dump(f"{version}-plain", [model[5], torch.zeros(3), *kinds[:5]], (2, 4))
+    partials = [functools.partial(nn.LayerNorm, eps=1e-6), functools.partial(nn.Conv2d, bias=False), functools.partial(nn.GELU)]
+    dump(f"{version}-functions", partials, (2, 4))
     # The numbers behind the pickles look like an import, because their count begins with the byte of that opcode: one
     # with lines, and one of which the first line has no end.
     for name, numbers in ("lines", torch.full((99,), 10, dtype=torch.uint8)), ("zeros", torch.zeros(1123)):

@@ -322,7 +322,8 @@ def shapes():
     shape("state-from-memo", b"}q\x00" + item + b"0" + new("argparse.Namespace") + b"h\x00b", ATTRIBUTE)
     shape("state-pair-from-memo", b"}q\x00" + item + b"0" + new("argparse.Namespace") + b"Nh\x00\x86b", ATTRIBUTE)
     shape("state-changed-later", b"}q\x000" + new("argparse.Namespace") + b"h\x00b0}q\x01" + item, ATTRIBUTE)
-    shape("item", new("torch.nn.modules.container.ParameterDict") + item, ATTRIBUTE)
+    container = "torch.nn.modules.container.ParameterDict"
+    shape("item", new(container) + item, ATTRIBUTE, f"(call of {container})")
     shape("item-of-class", new("argparse.Namespace") + item, ATTRIBUTE)
     # What a function returns may be what it was given.
     largest = imported_name("builtins", "max")
@@ -368,11 +369,86 @@ def shapes():
     run = first(called(imported_name("torch.utils.data.dataset", "Subset"), everything, listed(text("exec"))))
     denied = ["(call of collections.abc.ValuesView)", "(call of builtins.max)"]
     shape("configuration", called(run, text(RECORD)), "torch.utils.data.dataset.Subset", "copyreg.__newobj_ex__", ATTRIBUTE, *denied, "(call of a value)")
+    # Pandas calls a key that is a function, and torch's function calls a method of its argument.
+    series = called(imported_name("pandas", "Series"), b"]")
+    shape("item-function", series + recorded + b"K\x01s", "(call of pandas.Series)")
+    shape("appended", new("torch.nn.modules.container.ModuleList") + b"Na", "(call of torch.nn.modules.container.ModuleList)")
+    softmax = "torch.nn.functional.softmax"
+    shape("method-call", called(imported_name(*softmax.rsplit(".", 1)), b"N", b"N"), f"(call of {softmax})")
+    # What functions return as a state, which they may have been given.
+    wrapped = called(imported_name("poptorch._impl", "_restoreWrapperIfNecessary"), b"N" + dictionary(__class__=namespace) + b"0")
+    shape("state-returned", new("argparse.Namespace") + wrapped + b"b", ATTRIBUTE)
+    inner = b"\x80\x04" + dictionary(__class__=namespace) + b"."
+    loaded = called(imported_name("torch.storage", "_load_from_bytes"), b"C" + bytes([len(inner)]) + inner)
+    shape("state-loaded", new("argparse.Namespace") + b"N" + loaded + b"\x86b", ATTRIBUTE)
+    # The unpickler that is written in Python calls the method `items` of a state.
+    pairs = called(imported_name("functools", "partial"), imported_name("builtins", "list"))
+    pairs += b"(" + imported_name("builtins", "list") + listed(text("__class__") + imported_name("poptorch.options", "Options") + b"\x86") + b"\x85}Ntb"
+    state = new("argparse.Namespace") + dictionary(items=pairs) + b"b"
+    changed = new("argparse.Namespace") + b"N" + state + b"\x86b"
+    assert type(pickle._Unpickler(io.BytesIO(b"\x80\x04" + changed + b".")).load()) is Options
+    shape("state-items", changed, ATTRIBUTE)
     # A kept note on an exception is none, nor is a key of a dictionary that is no state.
     noted = imported_name("builtins", "ValueError") + b")R" + dictionary(__notes__=listed(text("a"))) + b"b"
     write("shape-note", b"\x80\x04" + noted + b".", "ordinary")
     plain = b"}q\x00" + text("__version__") + b"K\x01s0h\x00h\x00\x86"
     write("shape-plain-key", b"\x80\x04" + plain + b".", "ordinary")
+
+
+def kept():
+    """Objects that call when they are called: partial and itemgetter, used as picklers use them and otherwise."""
+    partial, getter = imported_name("functools", "partial"), imported_name("operator", "itemgetter")
+    system, a_list = imported_name("posix", "system"), imported_name("builtins", "list")
+    state = lambda function, arguments=b")", keywords=b"}": b"(" + function + arguments + keywords + b"Ntb"
+    of_list = called(partial, a_list)
+
+    def keep(name, body, verdict, *imports, run=False):
+        data = b"\x80\x04" + body + b"."
+        assert not run or runs(data), name
+        write(f"kept-{name}", data, verdict, *imports)
+
+    keep("partial", of_list + state(a_list, b"]\x85"), "ordinary")
+    keep("partial-unknown", called(partial, imported_name("mymodel", "f")) + state(imported_name("mymodel", "f")), "unknown", "mymodel.f")
+    keep("partial-called", called(partial, system) + state(system, text("true") + b"\x85") + b")R", "dangerous", "functools.partial", "posix.system", "(call of a value)", run=True)
+    # The state takes the place of the function that was looked at.
+    replaced = of_list + state(system, text("true") + b"\x85")
+    keep("partial-replaced", replaced, "dangerous", "functools.partial", "posix.system")
+    keep("partial-replaced-called", replaced + b")R", "dangerous", "functools.partial", "posix.system", "(call of a value)", run=True)
+    keep("partial-replaced-twice", of_list + state(a_list) + state(system, text("true") + b"\x85") + b")R", "dangerous", "functools.partial", "posix.system", "(call of a value)", run=True)
+    again = of_list + b"\x940h\x00" + state(system, text("true") + b"\x85") + b"0h\x00)R"
+    keep("partial-replaced-by-memo", again, "dangerous", "functools.partial", "posix.system", "(call of a value)", run=True)
+    # Calls of a partial whose function was never named dangerous.
+    executed = called(partial, imported_name("builtins", "getattr")) + state(imported_name("builtins", "getattr"))
+    keep("partial-getattr", executed, "dangerous", "functools.partial", "builtins.getattr")
+    keep("partial-getter", called(partial, getter) + state(getter), "dangerous", "functools.partial", "operator.itemgetter")
+    keep("partial-partial", called(partial, partial), "dangerous", "functools.partial")
+    keep("partial-named", called(partial, imported_name("builtins", "max")), "dangerous", "functools.partial")
+    keep("partial-attributes", of_list + b"(" + a_list + b")}" + dictionary(a=b"N") + b"tb", "dangerous", "functools.partial")
+    keep("partial-of-class", called(partial, imported_name("torch.nn.modules.normalization", "LayerNorm")), "ordinary")
+    keep("partial-of-container", called(partial, imported_name("torch.nn.modules.container", "Sequential")), "dangerous", "functools.partial")
+    # Other opcodes that make an object, and other ways to the class.
+    for name, body in (
+        ("new", partial + a_list + b"\x85\x81"),
+        ("new-names", partial + a_list + b"\x85}\x92"),
+        ("object", b"(" + partial + a_list + b"o"),
+        ("instance", b"(" + a_list + b"ifunctools\npartial\n"),
+        ("reconstructed", called(imported_name("copyreg", "_reconstructor"), partial, imported_name("builtins", "object"), b"N")),
+        ("listed", listed(partial)),
+        ("alias", imported_name("_functools", "partial")),
+    ):
+        keep(f"partial-{name}", body, "dangerous", "_functools.partial" if name == "alias" else "functools.partial")
+    keep("partial-persistent", called(partial, a_list) + b"0" + partial + b"Q", "dangerous", "functools.partial")
+    keep("getter", called(getter, text("a")), "ordinary")
+    keep("getter-of-two", called(getter, text("a"), b"K\x01"), "ordinary")
+    keep("getter-named", getter, "dangerous", "operator.itemgetter")
+    keep("getter-reserved", called(getter, text("__class__")), "dangerous", "operator.itemgetter")
+    keep("getter-reserved-second", called(getter, b"N", text("__dict__")), "dangerous", "operator.itemgetter")
+    keep("getter-of-function", called(getter, a_list), "dangerous", "operator.itemgetter")
+    keep("getter-called", called(getter, b"K\x00") + listed(b"N") + b"\x85R", "dangerous", "(call of a value)")
+    keep("getter-changed", called(getter, b"K\x00") + b"}b", "dangerous", "(change of operator.itemgetter)")
+    keep("attrgetter", called(imported_name("operator", "attrgetter"), text("a")), "dangerous", "operator.attrgetter")
+    keep("groupby-called", called(imported_name("itertools", "groupby"), b"]"), "dangerous", "(call of itertools.groupby)")
+    keep("count", called(imported_name("itertools", "count"), b"K\x01"), "ordinary")
 
 
 def archive(*members, method=zipfile.ZIP_STORED, comment=b""):
@@ -586,7 +662,7 @@ def main():
         write(f"method-{method}", pickle.dumps(Runs(getattr, holder, method), 4), "dangerous", f"{of}.{method}")
     write("path-write-text", pickle.dumps(pathlib.Path.write_text, 4), "dangerous", "pathlib.Path.write_text")
     write("uuid-command", pickle.dumps(uuid._get_command_stdout, 4), "dangerous", "uuid._get_command_stdout")
-    write("partial-list", pickle.dumps(functools.partial(list), 4), "dangerous", "functools.partial")
+    write("partial-list", pickle.dumps(functools.partial(list), 4), "ordinary")
     write("data-loader", pickle.dumps(by_path("poptorch._data.DataLoader")(), 4), "unknown", "poptorch._data.DataLoader")
 
     # Names that come from the memo, in the wrong order and between other things.
@@ -688,6 +764,7 @@ def main():
 
     attacks()
     shapes()
+    kept()
     archives()
     odd_archives()
     renamed()

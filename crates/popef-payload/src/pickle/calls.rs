@@ -71,7 +71,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     }
 
     /// Records that the pickle calls something that it imports as no pickler does.
-    fn import_call(&mut self, of: u16) -> Result<(), Halt> {
+    pub(super) fn import_call(&mut self, of: u16) -> Result<(), Halt> {
         self.import_use(b"(call of ", of)
     }
 
@@ -148,6 +148,21 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         })
     }
 
+    pub(super) fn is_partial_safe(&self, function: u16) -> bool {
+        self.scan.imports.get(function).is_some_and(|function| function.is_partial_safe())
+    }
+
+    /// Whether an `itemgetter` or a `partial` with these arguments does no harm, whatever calls it.
+    fn is_kept_safely(&self, role: Role, arguments: StandIn) -> bool {
+        match (role, arguments) {
+            (Role::ItemGetter, StandIn::Tuple(Arguments::Plain | Arguments::Plains)) => true,
+            (Role::Partial, StandIn::Tuple(Arguments::Import(function) | Arguments::ImportAndText(function, _))) => {
+                self.is_partial_safe(function)
+            }
+            _ => false,
+        }
+    }
+
     fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
         self.found_call(import);
@@ -161,11 +176,20 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             }
             (Role::Load, StandIn::Tuple(Arguments::Known)) => {
                 self.scan.imports.understand(import);
-                StandIn::Other
+                // It may be a state with any names.
+                StandIn::Object(import)
             }
             (Role::Kind, StandIn::Tuple(Arguments::Plain)) => {
                 self.scan.imports.understand(import);
                 StandIn::Other
+            }
+            (Role::ItemGetter | Role::Partial, arguments) => {
+                if self.is_kept_safely(role, arguments) {
+                    self.scan.imports.understand(import);
+                } else {
+                    self.scan.imports.misuse(import);
+                }
+                StandIn::Object(import)
             }
             (Role::Index, StandIn::Tuple(Arguments::Import(class))) if self.is_index(class) => StandIn::Object(class),
             (Role::Index, _) => {
@@ -283,9 +307,15 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             }
             [Some(StandIn::Import(import)), base, _, None] => self.is_base(base).then_some(Arguments::Import(import)),
             [Some(StandIn::Import(function)), Some(StandIn::Import(_)), _, Some(state)] => {
-                let is_plain = values.next().is_none() && matches!(state, StandIn::Dict | StandIn::Other);
-                is_plain.then_some(Arguments::Rebuild(function))
+                let is_plain = matches!(state, StandIn::Dict | StandIn::Other | StandIn::Tuple(Arguments::Plains));
+                (is_plain && values.next().is_none()).then_some(Arguments::Rebuild(function))
             }
+            [
+                Some(StandIn::Import(function)),
+                Some(StandIn::Tuple(_) | StandIn::Other),
+                Some(StandIn::Dict | StandIn::Versioned(_)),
+                Some(StandIn::Other),
+            ] => values.next().is_none().then_some(Arguments::Partial(function)),
             [Some(StandIn::Text(kind)), Some(StandIn::Import(class)), Some(_), Some(_)] => {
                 (values.next().is_none() && texts.get(kind) == b"module").then_some(Arguments::Source(class))
             }
@@ -295,7 +325,13 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             [Some(StandIn::Known), Some(StandIn::Text(codec)), None, _] => {
                 (texts.get(codec) == b"latin1").then_some(Arguments::KnownAndLatin1)
             }
+            [Some(_), ..] => stack.values_from(start).all(|key| self.is_plain(key)).then_some(Arguments::Plains),
             _ => None,
         }
+    }
+
+    /// Whether a value is no import and no object, and not the name of an attribute that Python looks up by itself.
+    fn is_plain(&self, value: StandIn) -> bool {
+        matches!(value, StandIn::Other | StandIn::Text(_)) && !self.is_reserved(value)
     }
 }

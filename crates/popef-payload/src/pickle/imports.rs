@@ -5,7 +5,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use super::halt::Halt;
-use super::names::{Names, gives_new, is_listed, is_mapping, is_only_instance, is_only_named};
+use super::names::{
+    Names, gives_new, is_class_name, is_listed, is_mapping, is_only_instance, is_only_named, keeps_numbers,
+};
 use super::{ImportClass, PickleImport};
 use popef::seam::{as_u64, as_usize};
 
@@ -34,6 +36,10 @@ pub(super) enum Role {
     Shared,
     /// `type`, which names the class of a value. With more arguments it makes a class.
     Kind,
+    /// `itemgetter`. It takes items with keys that the pickle gives, so these must be plain.
+    ItemGetter,
+    /// `partial`, which keeps a function and its arguments. It is as harmless as a call of the function.
+    Partial,
     /// A function of pandas that calls the class in its first argument, which picklers make an index.
     Index,
     /// It is harmless for what it returns, which may be what it was given. So its result must not be changed.
@@ -53,6 +59,8 @@ impl Role {
             ("builtins", "getattr") => Role::Attribute,
             ("torch.storage", "_load_from_bytes") => Role::Load,
             ("builtins", "type") => Role::Kind,
+            ("operator" | "_operator", "itemgetter") => Role::ItemGetter,
+            ("functools" | "_functools", "partial") => Role::Partial,
             ("_codecs", "encode") => Role::Encode,
             ("logging", "getLogger") => Role::Shared,
             ("torch._tensor", "_rebuild_from_type_v2") => Role::Rebuild,
@@ -117,6 +125,30 @@ impl Import<'_> {
     /// Whether it is dangerous, and no other data that looks like an import.
     pub(super) fn is_dangerous_name(&self) -> bool {
         self.class == ImportClass::Dangerous && self.is_name
+    }
+
+    /// Whether a `partial` of it can be kept. The call that the `partial` stands for must be one that the pickle could
+    /// make itself, or one of a class that only keeps numbers.
+    pub(super) fn is_partial_safe(&self) -> bool {
+        match self.role {
+            Role::Other | Role::Function | Role::Mapping => self.class != ImportClass::Dangerous,
+            Role::Instance => keeps_numbers(self.path),
+            _ => false,
+        }
+    }
+
+    /// Whether picklers never put items into its objects. Torch's and pandas' classes run code of their own for that: a
+    /// key that is a function is called, and an attribute of the object can take the place of a method.
+    pub(super) fn is_never_filled(&self) -> bool {
+        self.role == Role::Instance || self.path.starts_with("pandas.")
+    }
+
+    /// Whether its result may be a dictionary with any keys, or an object with a method `items`, which the unpickler
+    /// that is written in Python calls. Only NumPy and pandas make such states, and theirs are arrays.
+    pub(super) fn may_have_names(&self) -> bool {
+        let is_class = || is_class_name(self.path.rsplit('.').next().unwrap_or_default());
+        self.role != Role::Other
+            || self.class == ImportClass::Ordinary && is_class() && !self.path.starts_with("pandas.")
     }
 
     /// Whether its name alone shows the danger. Texts may begin like an import of Python's library.

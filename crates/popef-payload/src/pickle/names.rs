@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use super::ImportClass;
 use denied::{METHODS, OUTSIDE, PACKAGES, REACHING, RUNNING};
-pub(super) use ordinary::{gives_new, is_mapping, is_only_instance, is_only_named};
+pub(super) use ordinary::{gives_new, is_mapping, is_only_instance, is_only_named, keeps_numbers};
 use ordinary::{is_ordinary, is_ordinary_attribute};
 
 /// Whether a pickle has the names of Python 2, as those of protocols 0 to 2 have. Python converts them.
@@ -82,7 +82,7 @@ pub(super) fn is_listed(path: &str) -> bool {
 
 /// Returns whether a name is spelled like a class: capitalised, possibly after an underscore. Torch's modules have other
 /// modules under the names `F` and `_VF`.
-fn is_class_name(name: &str) -> bool {
+pub(super) fn is_class_name(name: &str) -> bool {
     let bare = name.strip_prefix('_').unwrap_or(name);
     let is_capitals = !bare.contains(|letter: char| letter.is_ascii_lowercase());
     let is_module = bare.len() < 2 || is_capitals && name.starts_with('_');

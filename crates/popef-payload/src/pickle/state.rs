@@ -30,18 +30,21 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Checks the keys from `start` on, which are put into a value other than a dictionary with one stand-in.
     pub(super) fn check_items(&mut self, into: Option<StandIn>, start: usize) -> Result<(), Halt> {
         let is_mapping = matches!(into, Some(StandIn::Object(class)) if self.has_role(class, Role::Mapping));
-        let is_lookup = matches!(into, Some(StandIn::Object(class)) if self.is_lookup(class));
         let has_reserved = self.level.stack.values_from(start).step_by(2).any(|key| self.is_reserved(key));
-        if has_reserved && (!is_mapping || is_lookup) {
+        if has_reserved && !is_mapping {
             self.import_unnamed(RESERVED)?;
         }
-        Ok(())
+        self.check_filled(into)
     }
 
-    /// Whether the items of a class of dictionaries are its attributes.
-    fn is_lookup(&self, class: u16) -> bool {
-        let class = self.scan.imports.get(class);
-        class.is_some_and(|class| class.path.ends_with(".ParameterDict") || class.path.ends_with(".ModuleDict"))
+    /// Checks a value that items are put into.
+    pub(super) fn check_filled(&mut self, into: Option<StandIn>) -> Result<(), Halt> {
+        match into {
+            Some(StandIn::Object(class)) if self.scan.imports.get(class).is_some_and(|of| of.is_never_filled()) => {
+                self.import_call(class)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn has_role(&self, import: u16, role: Role) -> bool {
@@ -61,13 +64,17 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn check_state(&mut self, state: StandIn) -> Result<(), Halt> {
         match state {
             StandIn::Reserved => self.import_unnamed(RESERVED).map(drop),
-            StandIn::Object(class) if self.has_role(class, Role::Mapping) => self.import_unnamed(RESERVED).map(drop),
+            StandIn::Object(class) if self.may_have_names(class) => self.import_unnamed(RESERVED).map(drop),
             StandIn::SameDict | StandIn::SharedPair => {
                 self.has_shared_state = true;
                 self.check_shared()
             }
             _ => Ok(()),
         }
+    }
+
+    fn may_have_names(&self, class: u16) -> bool {
+        self.scan.imports.get(class).is_some_and(|class| class.may_have_names())
     }
 
     fn check_shared(&mut self) -> Result<(), Halt> {
@@ -82,7 +89,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let mut values = self.level.stack.values_from(start);
         let [Some(first), Some(second), None] = [values.next(), values.next(), values.next()] else { return None };
         let is_bad = |part: StandIn| match part {
-            StandIn::Object(class) => self.has_role(class, Role::Mapping),
+            StandIn::Object(class) => self.may_have_names(class),
             part => part == StandIn::Reserved,
         };
         if is_bad(first) || is_bad(second) {

@@ -44,8 +44,12 @@ pub(super) enum Arguments {
     Rebuild(u16),
     /// Four values, with which torch's older format names a class and its source. Torch gives the class for them.
     Source(u16),
-    /// One value that is no import and no object.
+    /// A function that is imported, and the rest of the state of a `partial` of it.
+    Partial(u16),
+    /// One value that is no import, no object and no text.
     Plain,
+    /// Values that are no imports and no objects, and no names of attributes that Python looks up by itself.
+    Plains,
     /// Known bytes alone.
     Known,
     KnownAndLatin1,

@@ -4,7 +4,7 @@ use super::halt::Halt;
 use super::imports::Role;
 use super::keep::{Keep, Part};
 use super::scan::Machine;
-use super::values::{Slot, StandIn};
+use super::values::{Arguments, Slot, StandIn};
 use super::walk::{Walk, leak};
 
 const UNCLEAR_VERSION: &str = "it sets PopTorch's version in a way that cannot be followed";
@@ -66,8 +66,13 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             _ => return self.import_unnamed("(change of a value)").map(drop),
         };
         let role = self.scan.imports.get(class).map(|class| class.role);
-        if matches!(role, Some(Role::Shared | Role::Function | Role::Named)) {
-            return self.import_change(class);
+        match (role, state.stand_in) {
+            (Some(Role::Partial), StandIn::Tuple(Arguments::Partial(of))) if self.is_partial_safe(of) => {}
+            (Some(Role::Partial), _) => self.scan.imports.misuse(class),
+            (Some(Role::Shared | Role::Function | Role::Named | Role::Load | Role::ItemGetter), _) => {
+                return self.import_change(class);
+            }
+            _ => {}
         }
         let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
         if is_poptorch && self.level.depth == 0 {

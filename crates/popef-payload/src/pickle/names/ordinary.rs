@@ -80,7 +80,7 @@ const NEW_STARTS: &[&str] = &["_rebuild_", "__pyx_unpickle_", "_unpickle_", "_ne
 
 static NEW_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| NEW.split_whitespace().collect());
 
-/// Classes of dictionaries, and classes whose items look up attributes.
+/// Classes of dictionaries.
 const MAPPINGS: &[&str] = &[
     "dict",
     "OrderedDict",
@@ -89,8 +89,6 @@ const MAPPINGS: &[&str] = &[
     "ChainMap",
     "UserDict",
     "MappingProxyType",
-    "ParameterDict",
-    "ModuleDict",
     "WeakValueDictionary",
     "WeakKeyDictionary",
 ];
@@ -113,9 +111,38 @@ pub(in super::super) fn is_mapping(name: &str) -> bool {
     MAPPINGS.contains(&name)
 }
 
-/// Whether an ordinary name is for a type hint, or is a function that models keep, and that returns what it was given.
+/// Modules of which picklers only name what is ordinary: type hints, and functions that models keep. They may return
+/// what they are given or call its methods, as `torch.nn.functional.softmax` does.
+const ONLY_NAMED: &[&str] = &[
+    "collections.abc",
+    "numpy.core._multiarray_umath",
+    "numpy._core._multiarray_umath",
+    "torch.functional",
+    "torch.nn.functional",
+];
+
+/// Modules of torch whose classes keep the numbers that they are called with, and make tensors of them.
+const OF_NUMBERS: &[&str] = &[
+    "torch.nn.modules.activation",
+    "torch.nn.modules.batchnorm",
+    "torch.nn.modules.conv",
+    "torch.nn.modules.dropout",
+    "torch.nn.modules.instancenorm",
+    "torch.nn.modules.linear",
+    "torch.nn.modules.loss",
+    "torch.nn.modules.normalization",
+    "torch.nn.modules.pooling",
+];
+
+/// Whether an ordinary path is of a class that only keeps numbers.
+pub(in super::super) fn keeps_numbers(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(module, _)| OF_NUMBERS.contains(&module))
+}
+
+/// Whether picklers name what has this ordinary name, and never call it.
 pub(in super::super) fn is_only_named(module: &str, name: &str) -> bool {
-    matches!(module, "collections.abc" | "numpy.core._multiarray_umath" | "numpy._core._multiarray_umath")
+    ONLY_NAMED.contains(&module)
+        || module == "itertools" && !matches!(name, "count" | "repeat")
         || module == "numpy" && !gives_new(name)
         || module == "builtins" && matches!(name, "abs" | "len" | "max" | "min" | "print" | "sum")
 }
