@@ -388,6 +388,12 @@ def shapes():
     changed = new("argparse.Namespace") + b"N" + state + b"\x86b"
     assert type(pickle._Unpickler(io.BytesIO(b"\x80\x04" + changed + b".")).load()) is Options
     shape("state-items", changed, ATTRIBUTE)
+    # What an unknown function returned may be shared. An object of an unknown class is the pickle's own.
+    made = imported_name("mymodel", "make")
+    for name, body in ("called", made + b")R"), ("instance", b"(imymodel\nmake\n"), ("object", b"(" + made + b"o"):
+        body = b"\x80\x04" + body + dictionary(a=b"N") + b"b."
+        write(f"shape-result-{name}", body, "unknown", "mymodel.make", "(change of a result of mymodel.make)")
+    write("shape-result-new", b"\x80\x04" + new("mymodel.net") + dictionary(a=b"N") + b"b.", "unknown", "mymodel.net")
     # A kept note on an exception is none, nor is a key of a dictionary that is no state.
     noted = imported_name("builtins", "ValueError") + b")R" + dictionary(__notes__=listed(text("a"))) + b"b"
     write("shape-note", b"\x80\x04" + noted + b".", "ordinary")

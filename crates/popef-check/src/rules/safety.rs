@@ -72,7 +72,9 @@ pub(super) const RULES: &[Check] = &[
             title: "a pickle with imports that are not known",
             meaning: "A pickle imports names that are known neither as ordinary nor as dangerous: classes of the \
                       model's own code, or of a package that these checks do not know. Loading it imports those \
-                      modules and calls what is named, so the file is not safe to unpickle. It is an error for \
+                      modules and calls what is named, so the file is not safe to unpickle. If the pickle changes \
+                      what such a function returned, that has a finding of its own, even if a policy knows the \
+                      function: list it as \"(change of a result of NAME)\". It is an error for \
                       PopTorch, which unpickles the blob, and with a policy, which can list the names.",
             fix: "Look at the names. If they are from your own code, list them under known-imports in a policy; the \
                    code must be installed where the file is loaded. If you do not know them, do not load the file.",
@@ -219,6 +221,9 @@ fn imports(
 /// Describes what a pickle does by an import. The path is in parentheses if the import has no name.
 fn described(path: &str, can: &str) -> String {
     let within = |start: &str| path.strip_prefix(start)?.strip_suffix(')');
+    if let Some(function) = within("(change of a result of ") {
+        return format!("changes what {} returned, which other objects may share", quote(&function.into()));
+    }
     if let Some(class) = within("(change of ") {
         return format!("changes {} itself, and so all objects of that class", quote(&class.into()));
     }

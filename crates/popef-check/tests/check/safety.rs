@@ -71,6 +71,22 @@ fn an_unknown_import_is_an_error_for_poptorch_and_with_a_policy() {
     assert_eq!((severity(&report, "PE503"), &report.unsafe_pickles[..]), (None, &[0][..]));
 }
 
+/// A policy that knows a function says nothing of what it returns, which a state can change.
+#[test]
+fn a_change_of_what_a_known_function_returned_is_not_safe() {
+    let data = fs::read("../../testdata/pickles/shape-result-called.pickle").unwrap();
+    let change = "(change of a result of mymodel.make)";
+    for (names, is_safe) in [(&["mymodel.*"][..], false), (&["mymodel.*", change], true)] {
+        let known_imports = names.iter().map(|&name| name.to_owned()).collect();
+        let report = report(&data, CheckOptions::new().policy(Policy { known_imports, ..Policy::default() }));
+        assert_eq!(report.unsafe_pickles.is_empty(), is_safe, "{names:?}");
+        let found = report.findings.iter().find(|finding| finding.rule.id == "PE503");
+        let says =
+            r#"opaque blob "o" is a pickle that changes what "mymodel.make" returned, which other objects may share"#;
+        assert_eq!(found.map(|finding| &*finding.message), (!is_safe).then_some(says));
+    }
+}
+
 /// The report has the file's position among the given files.
 #[test]
 fn a_report_names_the_files_that_are_not_safe_to_unpickle() {

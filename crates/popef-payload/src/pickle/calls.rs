@@ -67,22 +67,27 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     /// Records that the pickle changes something that it imports. No pickler does that.
     pub(super) fn import_change(&mut self, of: u16) -> Result<(), Halt> {
-        self.import_use(b"(change of ", of)
+        self.import_use(b"(change of ", of, ImportClass::Dangerous)
+    }
+
+    /// Records that the pickle changes what a function returned that is not known.
+    pub(super) fn import_change_of_result(&mut self, of: u16) -> Result<(), Halt> {
+        self.import_use(b"(change of a result of ", of, ImportClass::Unknown)
     }
 
     /// Records that the pickle calls something that it imports as no pickler does.
     pub(super) fn import_call(&mut self, of: u16) -> Result<(), Halt> {
-        self.import_use(b"(call of ", of)
+        self.import_use(b"(call of ", of, ImportClass::Dangerous)
     }
 
-    fn import_use(&mut self, what: &[u8], of: u16) -> Result<(), Halt> {
+    fn import_use(&mut self, what: &[u8], of: u16, class: ImportClass) -> Result<(), Halt> {
         let Scan { imports, path, .. } = &mut *self.scan;
         let Some(of) = imports.get(of) else { return Ok(()) };
         path.begin();
         path.add(what)?;
         path.add(of.path.as_bytes())?;
         path.add(b")")?;
-        self.note(|_, _, _| (ImportClass::Dangerous, Role::Other)).map(drop)
+        self.note(|_, _, _| (class, Role::Other)).map(drop)
     }
 
     /// Records an import that has no name.
@@ -165,6 +170,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
+        self.scan.imports.call(import);
         self.found_call(import);
         let imports = &self.scan.imports;
         let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
@@ -246,6 +252,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Checks a call of a class with arguments that are not known.
     fn check_class_call(&mut self, class: StandIn) -> Result<(), Halt> {
         let StandIn::Import(class) = class else { return Ok(()) };
+        self.scan.imports.call(class);
         match self.scan.imports.get(class).map(|import| import.role) {
             Some(Role::Reconstruct | Role::Rebuild | Role::Instance | Role::Named) => self.import_call(class),
             _ => Ok(()),

@@ -94,6 +94,8 @@ struct Note {
     is_name: bool,
     /// The import is dangerous, and was called with harmless arguments.
     understood: bool,
+    /// The pickle calls it, and does not only make objects of it.
+    called: bool,
     /// The import was stored where a call cannot be seen, or called with other arguments.
     misused: bool,
 }
@@ -119,6 +121,7 @@ pub(super) struct Import<'i> {
     pub(super) class: ImportClass,
     pub(super) role: Role,
     is_name: bool,
+    called: bool,
 }
 
 impl Import<'_> {
@@ -143,12 +146,21 @@ impl Import<'_> {
         self.role == Role::Instance || self.path.starts_with("pandas.")
     }
 
+    /// Whether it is a function that is not known, and that the pickle calls. Its result may be anything, also what the
+    /// whole process shares.
+    pub(super) fn is_called_unknown_function(&self) -> bool {
+        self.called && self.class == ImportClass::Unknown && !self.is_class()
+    }
+
+    fn is_class(&self) -> bool {
+        is_class_name(self.path.rsplit('.').next().unwrap_or_default())
+    }
+
     /// Whether its result may be a dictionary with any keys, or an object with a method `items`, which the unpickler
     /// that is written in Python calls. Only NumPy and pandas make such states, and theirs are arrays.
     pub(super) fn may_have_names(&self) -> bool {
-        let is_class = || is_class_name(self.path.rsplit('.').next().unwrap_or_default());
         self.role != Role::Other
-            || self.class == ImportClass::Ordinary && is_class() && !self.path.starts_with("pandas.")
+            || self.class == ImportClass::Ordinary && self.is_class() && !self.path.starts_with("pandas.")
     }
 
     /// Whether its name alone shows the danger. Texts may begin like an import of Python's library.
@@ -178,7 +190,13 @@ impl Imports {
     pub(super) fn get(&self, place: u16) -> Option<Import<'_>> {
         let import = self.list.get(usize::from(place))?;
         let note = self.notes.get(usize::from(place))?;
-        Some(Import { path: &import.path, class: import.class, role: note.role, is_name: note.is_name })
+        Some(Import {
+            path: &import.path,
+            class: import.class,
+            role: note.role,
+            is_name: note.is_name,
+            called: note.called,
+        })
     }
 
     /// Returns the place of a path. `judge` returns the class and the role of a new one.
@@ -224,7 +242,7 @@ impl Imports {
         self.notes.try_reserve(1)?;
         self.index.add(path, &self.list)?;
         self.list.push(import);
-        self.notes.push(Note { role, way, is_name: is_name(path), understood: false, misused: false });
+        self.notes.push(Note { role, way, is_name: is_name(path), understood: false, called: false, misused: false });
         Ok(())
     }
 
@@ -241,6 +259,13 @@ impl Imports {
     pub(super) fn understand(&mut self, place: u16) {
         if let Some(note) = self.notes.get_mut(usize::from(place)) {
             note.understood = true;
+        }
+    }
+
+    /// Records a call of an import.
+    pub(super) fn call(&mut self, place: u16) {
+        if let Some(note) = self.notes.get_mut(usize::from(place)) {
+            note.called = true;
         }
     }
 

@@ -74,6 +74,9 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             }
             _ => {}
         }
+        if self.scan.imports.get(class).is_some_and(|of| of.is_called_unknown_function()) {
+            return self.import_change_of_result(class);
+        }
         let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
         if is_poptorch && self.level.depth == 0 {
             self.set_version(state.stand_in);
