@@ -533,20 +533,19 @@ def archives():
             entry.size, entry.mtime = len(data), 1.5
             made.addfile(entry, io.BytesIO(data))
     write("archive-tar", tar.getvalue(), "dangerous", "posix.system")
-    sparse = bytearray(tar.getvalue().replace(b"mtime=1.5", b"size=1000"))
-    write("archive-tar-length", bytes(sparse), "dangerous-unseen", "posix.system")
     # Torch's older format, with numbers that look like an import of something.
     legacy = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, [1], ["0"]))
     write("torch-numbers", legacy + struct.pack("<q", 99) + b"a\nb\n" * 99, "ordinary")
     write("torch-behind-numbers", legacy + b"cposix\nsystem\n(S'true'\ntR.", "dangerous", "posix.system")
 
 
-def tar_member(name, data, kind=b"0", signed=False, size=None, sum_form="%06o\0 "):
+def tar_member(name, data, kind=b"0", signed=False, size=None, sum_form="%06o\0 ", more=0):
     header = bytearray(512)
     header[: len(name)] = name
     header[100:108] = header[108:116] = header[116:124] = b"0000000\0"
     header[124:136] = size or b"%011o\0" % len(data)
     header[136:148], header[148:156], header[156:157], header[257:265] = b"00000000000\0", b" " * 8, kind, b"ustar\x0000"
+    header[482] = more
     total = sum(struct.unpack("512b", header)) if signed else sum(header)
     header[148:156] = (sum_form % total).encode().ljust(8, b"\0")[:8]
     return bytes(header) + data + bytes(-len(data) % 512)
@@ -564,6 +563,7 @@ def odd_archives():
     member = tar_member(b"pickle", harmful)
     # A pickle with so much before its import that it is not tried unless its name says so.
     long = b"(" + b"N0" * 40_000 + b"1" + harmful
+    sizes = b"%d size=%d\n" % (len(f"{len(harmful)}") + 9, len(harmful))
     sized = b"\x80" + len(harmful).to_bytes(11, "big")
     for name, data, verdict in (
         ("signed", tar_member(b"\xff", b"", signed=True) + member, "dangerous"),
@@ -571,11 +571,21 @@ def odd_archives():
         ("bytes-length", tar_member(b"pickle", harmful, size=sized), "dangerous"),
         ("blank-length", tar_member(b"pickle", harmful, size=f" 0o{'_'.join(f'{len(harmful):o}')}".encode().ljust(12)), "dangerous"),
         ("extended-name", tar_member(b"p", b"15 path=pickle\n", b"x") + tar_member(b"q", long), "dangerous"),
+        ("long-name", tar_member(b"././@LongLink", b"pickle\0", b"L") + tar_member(b"././@LongLink", b"x\0", b"K") + tar_member(b"q", long), "dangerous"),
+        ("two-names", tar_member(b"p", b"15 path=pickle\n", b"x") + tar_member(b"././@LongLink", b"x\0", b"L") + tar_member(b"q", long), "dangerous"),
+        ("length", tar_member(b"p", sizes, b"x") + tar_member(b"pickle", harmful, size=b"%011o\0" % 1), "dangerous"),
+        ("length-hides", tar_member(b"p", b"13 size=1024\n", b"x") + tar_member(b"q", member, size=b"%011o\0" % 0) + tar_member(b"pickle", harmful), "dangerous"),
+        ("other-kind", tar_member(b"pickle", harmful, b"Z"), "dangerous"),
+        ("sparse", tar_member(b"s", bytes(504) + b"\1" + bytes(519) + b"data", b"S", size=b"%011o\0" % 4, more=1) + member, "dangerous-unseen"),
+        ("sparse-lines", tar_member(b"p", b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n", b"x") + tar_member(b"s", b"0\n") + member, "dangerous-unseen"),
+        ("folder-name", tar_member(b"x", b"a") + tar_member(b"d/", member, b"\0"), "dangerous-odd"),
+        ("length-for-all", tar_member(b"p", sizes, b"g") + member, "dangerous-odd"),
+        ("line-behind-header", tar_member(b"p", b"11 mtime=1\n15 path=pickle\n", b"x", size=b"%011o\0" % 11) + tar_member(b"q", long), "odd"),
         ("folder-data", tar_member(b"x", b"a") + tar_member(b"d/", member, b"5"), "dangerous-odd"),
         ("link-data", tar_member(b"x", b"a") + tar_member(b"d", member, b"2"), "dangerous-odd"),
     ):
         assert found_in_tar(data + end) == ["posix.system"], name
-        write(f"archive-tar-{name}", data + end, verdict, "posix.system")
+        write(f"archive-tar-{name}", data + end, verdict, *(["posix.system"] if "dangerous" in verdict else []))
     wrong = bytearray(member + end)
     wrong[148:154] = b"000001"
     write("archive-tar-checksum", bytes(wrong), "odd")

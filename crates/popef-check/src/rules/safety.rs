@@ -114,8 +114,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Warning,
             title: "an archive with a part that was not examined",
             meaning: "torch.save writes zip archives with a pickle inside, which these checks examine like any other \
-                      pickle. This archive has a member that they cannot read: it is encrypted, damaged, compressed \
-                      by another method than deflate, or unpacks to many times the length of the archive. It may be \
+                      pickle. This archive has a member that they cannot read: it is encrypted, damaged, sparse, \
+                      compressed by another method than deflate, or unpacks to many times the length of the archive. It may be \
                       a pickle, so the file is not safe to unpickle.",
             fix: "Save the object again with torch.save, and export the model again. If you did not make the file, do \
                    not load it.",

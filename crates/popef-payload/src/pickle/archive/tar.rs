@@ -1,10 +1,12 @@
 //! The structure of tar archives, which torch wrote before version 0.2, and still reads.
 
+use std::mem;
 use std::ops::Range;
 
 use super::super::halt::Halt;
 use super::super::input::PickleReader;
 use super::{Content, Member, Members};
+use popef::seam::as_usize;
 
 const BLOCK: u64 = 512;
 /// Extended headers are a few lines.
@@ -12,6 +14,7 @@ const LONGEST_EXTENDED: u64 = 64 << 10;
 
 const CUT: &str = "a tar archive ends in the middle";
 const ODD_HEADER: &str = "a member of a tar archive has a header that cannot be followed";
+const SPARSE: &str = "it is a sparse file, whose parts these checks do not put together";
 const DATA_OF_NONE: &str =
     "a member of a tar archive that has no data states its length, so readers find different members";
 
@@ -25,86 +28,120 @@ pub(super) fn members(input: &mut PickleReader<'_, '_>) -> Result<Members, Halt>
     let end = input.position().saturating_add(input.left());
     let mut members = Members { list: Vec::new(), fault: None };
     let mut place = input.position();
-    let mut next_name = None;
+    let mut ahead = Ahead::default();
     while place < end {
-        let header = place..place.saturating_add(BLOCK);
-        if header.end > end {
+        let after_header = place.saturating_add(BLOCK);
+        if after_header > end {
             members.fault = Some(CUT);
             break;
         }
-        let bytes = input.bytes(header.clone())?;
+        let bytes = input.bytes(place..after_header)?;
         if bytes.iter().all(|&byte| byte == 0) {
             break;
         }
-        let Some(Header { mut name, kind, len }) = Header::read(bytes)? else {
+        let Some(header) = Header::read(bytes)? else {
             members.fault = Some(ODD_HEADER);
             break;
         };
-        if matches!(kind, b'1'..=b'6') && len > 0 {
+        let told = if header.is_about_next() { Ahead::default() } else { mem::take(&mut ahead) };
+        let len = told.len.unwrap_or(header.len);
+        if header.has_no_data() && len > 0 {
             // Python goes on with the next header right after this one.
             members.fault.get_or_insert(DATA_OF_NONE);
-            place = header.end;
-            next_name = None;
+            place = after_header;
             continue;
         }
-        let data = header.end..header.end.saturating_add(len);
+        let start = header.start_of_data(input, after_header, end)?;
+        let data = start..start.saturating_add(len);
         if data.end > end {
             members.fault = Some(CUT);
             break;
         }
-        place = header.end.saturating_add(len.div_ceil(BLOCK).saturating_mul(BLOCK));
-        let content = content(input, kind, data.clone())?;
-        match (kind, &content) {
-            (b'x' | b'X' | b'g', Content::Stored(_)) => match extended_name(input.bytes(data)?) {
-                Ok(None) => {}
-                Ok(name @ Some(_)) if kind != b'g' => next_name = name,
-                _ => members.fault = members.fault.or(Some(ODD_HEADER)),
-            },
-            _ => name = next_name.take().unwrap_or(name),
+        place = start.saturating_add(len.div_ceil(BLOCK).saturating_mul(BLOCK));
+        let is_followed = !header.is_about_next() || ahead.add(header.kind, input, data.clone(), place.min(end))?;
+        if !is_followed || header.kind == b'S' && told.len.is_some() {
+            members.fault.get_or_insert(ODD_HEADER);
         }
+        let is_sparse = told.is_sparse || header.kind == b'S';
+        let content = if is_sparse { Content::Unseen(SPARSE) } else { Content::Stored(data) };
         members.list.try_reserve(1)?;
-        members.list.push(Member { name, content });
+        members.list.push(Member { name: told.name.unwrap_or(header.name), content });
     }
     Ok(members)
 }
 
-/// A header that is extended can give the next one another length.
-fn content(input: &mut PickleReader<'_, '_>, kind: u8, data: Range<u64>) -> Result<Content, Halt> {
-    let is_long = data.end.saturating_sub(data.start) > LONGEST_EXTENDED;
-    Ok(match kind {
-        0 | b'0' | b'5' | b'7' => Content::Stored(data),
-        b'x' | b'X' | b'g' if !is_long && !changes_length(input.bytes(data.clone())?) => Content::Stored(data),
-        _ => Content::Unseen("it is a kind of member of tar archives that these checks do not follow"),
-    })
+/// What extended headers say about the next member. Python applies the first of several last, so the first one counts.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Ahead {
+    name: Option<Vec<u8>>,
+    len: Option<u64>,
+    is_sparse: bool,
 }
 
-fn changes_length(extended: &[u8]) -> bool {
-    [b"size".as_slice(), b"sparse"].iter().any(|key| extended.windows(key.len()).any(|window| window == *key))
-}
-
-/// Returns the name that an extended header gives to the next member, and an error if its lines cannot be followed.
-fn extended_name(mut extended: &[u8]) -> Result<Option<Vec<u8>>, ()> {
-    let mut name = None;
-    while extended.first().is_some_and(|&byte| byte != 0) {
-        let blank = extended.iter().position(|&byte| byte == b' ').ok_or(())?;
-        let digits = extended.get(..blank).filter(|digits| digits.iter().all(u8::is_ascii_digit)).ok_or(())?;
-        let len: usize = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).ok_or(())?;
-        let (line, rest) = extended.split_at_checked(len).ok_or(())?;
-        let line = line.get(blank.saturating_add(1)..).and_then(|line| line.strip_suffix(b"\n")).ok_or(())?;
-        let equals = line.iter().position(|&byte| byte == b'=').ok_or(())?;
-        if line.get(..equals) == Some(b"path") {
-            let value = line.get(equals.saturating_add(1)..).unwrap_or_default();
-            name = Some(value.strip_suffix(b"/").unwrap_or(value).to_vec());
+impl Ahead {
+    /// Adds an extended header, whose blocks end at `padded`. Returns whether it can be followed.
+    fn add(&mut self, kind: u8, input: &mut PickleReader<'_, '_>, data: Range<u64>, padded: u64) -> Result<bool, Halt> {
+        let len = data.end.saturating_sub(data.start);
+        if len > LONGEST_EXTENDED {
+            return Ok(false);
         }
-        extended = rest;
+        // Python also reads what follows the data in its last block.
+        let (text, padding) = input.bytes(data.start..padded)?.split_at_checked(as_usize(len)).unwrap_or_default();
+        let is_padded = padding.iter().all(|&byte| byte == 0);
+        Ok(is_padded
+            && match kind {
+                b'L' => {
+                    self.add_name(text.split(|&byte| byte == 0).next().unwrap_or_default());
+                    true
+                }
+                // The target of a link.
+                b'K' => true,
+                kind => self.add_lines(text, kind == b'g').is_some(),
+            })
     }
-    Ok(name)
+
+    fn add_name(&mut self, name: &[u8]) {
+        self.name.get_or_insert_with(|| name.to_vec());
+    }
+
+    /// Adds lines of the form "length key=value". What is for all members can only be a remark.
+    fn add_lines(&mut self, mut lines: &[u8], is_for_all: bool) -> Option<()> {
+        // Of two lines with the same key, the last counts.
+        let mut own = Ahead::default();
+        while lines.first().is_some_and(|&byte| byte != 0) {
+            let blank = lines.iter().position(|&byte| byte == b' ')?;
+            let (line, rest) = lines.split_at_checked(usize::try_from(decimal(lines.get(..blank)?)?).ok()?)?;
+            let line = line.get(blank.saturating_add(1)..)?.strip_suffix(b"\n")?;
+            let equals = line.iter().position(|&byte| byte == b'=')?;
+            let (key, value) = (line.get(..equals)?, line.get(equals.saturating_add(1)..)?);
+            match key {
+                b"path" => own.name = Some(value.strip_suffix(b"/").unwrap_or(value).to_vec()),
+                b"size" => own.len = Some(decimal(value)?),
+                key => own.is_sparse |= key.starts_with(b"GNU.sparse"),
+            }
+            lines = rest;
+        }
+        if is_for_all {
+            return (own == Ahead::default()).then_some(());
+        }
+        self.name = self.name.take().or(own.name);
+        self.len = self.len.or(own.len);
+        self.is_sparse |= own.is_sparse;
+        Some(())
+    }
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|digit| digit.is_ascii_digit()))?;
+    text.parse().ok()
 }
 
 struct Header {
     name: Vec<u8>,
     kind: u8,
     len: u64,
+    /// More blocks of the header follow, if the member is sparse.
+    has_more: bool,
 }
 
 impl Header {
@@ -115,7 +152,30 @@ impl Header {
         let mut name = Vec::new();
         name.try_reserve_exact(text.len())?;
         name.extend_from_slice(text);
-        Ok(Some(Header { name, kind: part(156..157).first().copied().unwrap_or_default(), len }))
+        let kind = bytes.get(156).copied().unwrap_or_default();
+        let has_more = kind == b'S' && bytes.get(482).is_some_and(|&more| more != 0);
+        Ok(Some(Header { name, kind, len, has_more }))
+    }
+
+    /// Whether it is an extended header, in GNU's form or that of POSIX.
+    fn is_about_next(&self) -> bool {
+        matches!(self.kind, b'L' | b'K' | b'x' | b'X' | b'g')
+    }
+
+    /// Whether Python looks for the next header right after this one. It takes members of kinds that it does not know for
+    /// files, and those of the oldest kind for folders if their names say so.
+    fn has_no_data(&self) -> bool {
+        matches!(self.kind, b'1'..=b'6') || self.kind == 0 && self.name.ends_with(b"/")
+    }
+
+    fn start_of_data(&self, input: &mut PickleReader<'_, '_>, mut start: u64, end: u64) -> Result<u64, Halt> {
+        let mut has_more = self.has_more;
+        while has_more && end.saturating_sub(start) >= BLOCK {
+            let next = start.saturating_add(BLOCK);
+            has_more = input.bytes(start..next)?.get(504).is_some_and(|&more| more != 0);
+            start = next;
+        }
+        Ok(start)
     }
 }
 
@@ -163,7 +223,7 @@ fn octal(field: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{extended_name, number};
+    use super::{Ahead, number};
 
     /// Compared with Python's `tarfile.nti`.
     #[test]
@@ -191,12 +251,19 @@ mod tests {
     }
 
     #[test]
-    fn an_extended_header_names_the_next_member() {
-        assert_eq!(extended_name(b"15 path=pickle\n"), Ok(Some(b"pickle".to_vec())));
-        assert_eq!(extended_name(b"11 mtime=1\n11 path=a/\n"), Ok(Some(b"a".to_vec())));
-        assert_eq!(extended_name(b"11 mtime=1\n\0\0"), Ok(None));
-        for odd in [&b"99 path=a\n"[..], b"8 path=a\n", b"x path=a\n", b"1 ", b"15"] {
-            assert_eq!(extended_name(odd), Err(()), "{}", odd.escape_ascii());
+    fn an_extended_header_tells_of_the_next_member() {
+        let told = |lines: &[u8]| {
+            let mut ahead = Ahead::default();
+            ahead.add_lines(lines, false).map(|()| (ahead.name, ahead.len, ahead.is_sparse))
+        };
+        assert_eq!(told(b"15 path=pickle\n"), Some((Some(b"pickle".to_vec()), None, false)));
+        assert_eq!(told(b"11 mtime=1\n11 path=a/\n"), Some((Some(b"a".to_vec()), None, false)));
+        assert_eq!(told(b"10 size=1\n10 size=2\n\0\0"), Some((None, Some(2), false)));
+        assert_eq!(told(b"22 GNU.sparse.major=1\n"), Some((None, None, true)));
+        for odd in [&b"99 path=a\n"[..], b"8 path=a\n", b"x path=a\n", b"1 ", b"15", b"11 size=+1\n", b"0 a=b\n"] {
+            assert_eq!(told(odd), None, "{}", odd.escape_ascii());
         }
+        let for_all = |lines: &[u8]| Ahead::default().add_lines(lines, true);
+        assert_eq!((for_all(b"11 mtime=1\n"), for_all(b"10 size=1\n")), (Some(()), None));
     }
 }
