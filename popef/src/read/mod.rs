@@ -68,6 +68,8 @@ pub use metadata::MetadataBlob;
 pub use names::{BlobId, Key, Names};
 pub use opaque::OpaqueBlob;
 pub use options::OpenOptions;
+#[doc(hidden)]
+pub use pickle_end::PickleArgument;
 pub use pickle_end::end_of_pickles;
 pub(crate) use problem::ReadProblem;
 pub use reader::DataReader;

@@ -1,6 +1,6 @@
 //! Finds the end of the Python pickles at the start of `.poptorch` files of SDK 2.5 or older.
 //!
-//! Only lengths are read here. The crate `popef-payload` follows what pickles do.
+//! Only lengths are read here. The crate `popef-payload` follows what pickles do, and takes the lengths from here.
 
 use super::data::Data;
 use super::reader::DataReader;
@@ -45,10 +45,10 @@ pub(super) fn end_in(data: &Data<'_>) -> Result<Option<u64>, Error> {
 /// Skips the opcodes up to and including the one that stops. `None` if the bytes end before it, or if an opcode is
 /// unknown.
 fn skip_pickle(reader: &mut DataReader<'_>) -> Result<Option<()>, Error> {
-    const STOP: u8 = b'.';
     loop {
-        let Some([opcode]) = take(reader)? else { return Ok(None) };
-        if opcode == STOP {
+        let Some(&opcode) = reader.peek(1)?.first() else { return Ok(None) };
+        reader.skip(1);
+        if opcode == b'.' {
             return Ok(Some(()));
         }
         if skip_argument(reader, opcode)?.is_none() {
@@ -57,33 +57,53 @@ fn skip_pickle(reader: &mut DataReader<'_>) -> Result<Option<()>, Error> {
     }
 }
 
-fn skip_argument(reader: &mut DataReader<'_>, opcode: u8) -> Result<Option<()>, Error> {
-    let len = match opcode {
-        b'(' | b'0' | b'1' | b'2' | b'N' | b']' | b')' | b't' | b'd' | b'l' | b'}' => 0,
-        b'a' | b'e' | b's' | b'u' | b'b' | b'R' | b'o' | b'Q' => 0,
-        0x81 | 0x85..=0x89 | 0x8f..=0x94 | 0x97 | 0x98 => 0,
-        b'K' | b'h' | b'q' | 0x80 | 0x82 => 1,
-        b'M' | 0x83 => 2,
-        b'J' | b'j' | b'r' | 0x84 => 4,
-        b'G' | 0x95 => 8,
-        b'F' | b'I' | b'L' | b'P' | b'S' | b'V' | b'g' | b'p' => return skip_lines(reader, 1),
-        b'i' | b'c' => return skip_lines(reader, 2),
-        b'U' | b'C' | 0x8a | 0x8c => {
-            return Ok(take(reader)?.and_then(|len| reader.skip(u8::from_le_bytes(len).into())));
-        }
-        b'T' | b'X' | b'B' | 0x8b => {
-            return Ok(take(reader)?.and_then(|len| reader.skip(u32::from_le_bytes(len).into())));
-        }
-        0x8d | 0x8e | 0x96 => return Ok(take(reader)?.and_then(|len| reader.skip(u64::from_le_bytes(len)))),
-        _ => return Ok(None),
-    };
-    Ok(reader.skip(len))
+/// What follows an opcode of a pickle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PickleArgument {
+    /// So many bytes. Those of a number begin with the lowest, except in a float.
+    Bytes(u8),
+    /// So many lines, each with the line feed at its end.
+    Lines(u8),
+    /// A length in so many bytes, the lowest first, and that number of bytes.
+    Counted(u8),
 }
 
-/// Reads a fixed number of bytes. `None` if fewer are left.
-fn take<const N: usize>(reader: &mut DataReader<'_>) -> Result<Option<[u8; N]>, Error> {
-    let bytes = reader.peek(N)?.first_chunk().copied();
-    Ok(bytes.filter(|bytes| reader.skip(len_of(bytes.as_slice())).is_some()))
+impl PickleArgument {
+    /// Returns `None` if the byte is no opcode.
+    pub fn of(opcode: u8) -> Option<Self> {
+        use PickleArgument::{Bytes, Counted, Lines};
+        Some(match opcode {
+            b'.' | b'(' | b'0' | b'1' | b'2' | b'N' | b']' | b')' | b't' | b'd' | b'l' | b'}' => Bytes(0),
+            b'a' | b'e' | b's' | b'u' | b'b' | b'R' | b'o' | b'Q' => Bytes(0),
+            0x81 | 0x85..=0x89 | 0x8f..=0x94 | 0x97 | 0x98 => Bytes(0),
+            b'K' | b'h' | b'q' | 0x80 | 0x82 => Bytes(1),
+            b'M' | 0x83 => Bytes(2),
+            b'J' | b'j' | b'r' | 0x84 => Bytes(4),
+            b'G' | 0x95 => Bytes(8),
+            b'F' | b'I' | b'L' | b'P' | b'S' | b'V' | b'g' | b'p' => Lines(1),
+            b'i' | b'c' => Lines(2),
+            b'U' | b'C' | 0x8a | 0x8c => Counted(1),
+            b'T' | b'X' | b'B' | 0x8b => Counted(4),
+            0x8d | 0x8e | 0x96 => Counted(8),
+            _ => return None,
+        })
+    }
+}
+
+fn skip_argument(reader: &mut DataReader<'_>, opcode: u8) -> Result<Option<()>, Error> {
+    Ok(match PickleArgument::of(opcode) {
+        Some(PickleArgument::Bytes(len)) => reader.skip(len.into()),
+        Some(PickleArgument::Lines(lines)) => return skip_lines(reader, lines),
+        Some(PickleArgument::Counted(width)) => take(reader, width)?.and_then(|len| reader.skip(len)),
+        None => None,
+    })
+}
+
+/// Reads a number of up to eight bytes, the lowest first. `None` if fewer are left.
+fn take(reader: &mut DataReader<'_>, width: u8) -> Result<Option<u64>, Error> {
+    let Some(bytes) = reader.peek(width.into())?.get(..width.into()) else { return Ok(None) };
+    let number = bytes.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    Ok(reader.skip(width.into()).map(|()| number))
 }
 
 fn skip_lines(reader: &mut DataReader<'_>, lines: u8) -> Result<Option<()>, Error> {

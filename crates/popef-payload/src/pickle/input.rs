@@ -112,14 +112,23 @@ impl<'a> PickleReader<'_, 'a> {
     }
 
     pub(super) fn byte(&mut self) -> Result<u8, Halt> {
-        let [byte] = self.array()?;
-        Ok(byte)
+        self.take(1)?.first().copied().ok_or(CUT)
     }
 
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Halt> {
-        let there = self.position..self.position.saturating_add(as_u64(N)).min(self.end);
+    /// Reads a number of up to eight bytes, the lowest first.
+    pub(super) fn number(&mut self, width: u8) -> Result<u64, Halt> {
+        let bytes = self.take(width.into())?;
+        Ok(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    /// Reads bytes. If fewer are left, none are left afterwards.
+    fn take(&mut self, len: u64) -> Result<&[u8], Halt> {
+        let there = self.position..self.position.saturating_add(len).min(self.end);
         self.position = there.end;
-        self.source.bytes(there)?.first_chunk().copied().ok_or(CUT)
+        if there.end.saturating_sub(there.start) < len {
+            return Err(CUT);
+        }
+        self.source.bytes(there)
     }
 
     /// Reads the bytes up to the next line feed, at most `limit`, and skips the line feed.

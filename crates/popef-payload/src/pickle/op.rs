@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::halt::Halt;
 use super::input::PickleReader;
 use super::text::Spelling;
+use popef::seam::PickleArgument;
 
 /// The opcodes, as far as they differ in their effect on names. Texts and bytes are given as ranges of the input.
 pub(super) enum Op {
@@ -92,6 +93,16 @@ const LONGEST_NAME: u64 = 4096;
 impl Op {
     pub(super) fn read(input: &mut PickleReader<'_, '_>) -> Result<Op, Halt> {
         let opcode = input.byte()?;
+        let (number, range) = match PickleArgument::of(opcode) {
+            Some(PickleArgument::Bytes(0) | PickleArgument::Lines(_)) => (0, 0..0),
+            Some(PickleArgument::Bytes(width)) => (input.number(width)?, 0..0),
+            Some(PickleArgument::Counted(width)) => {
+                let len = input.number(width)?;
+                (len, input.skip(len)?)
+            }
+            None => return Err(NO_OPCODE),
+        };
+        let low = || u32::try_from(number).unwrap_or_default();
         Ok(match opcode {
             b'.' => Op::Stop,
             b'(' => Op::Mark,
@@ -101,14 +112,14 @@ impl Op {
             b'N' => Op::Plain(Plain::None),
             0x88 => Op::Plain(Plain::Bool(true)),
             0x89 => Op::Plain(Plain::Bool(false)),
-            b'J' => Op::Plain(Plain::Int(i32::from_le_bytes(input.array()?).into())),
-            b'K' => Op::Plain(Plain::Int(input.byte()?.into())),
-            b'M' => Op::Plain(Plain::Int(u16::from_le_bytes(input.array()?).into())),
-            b'G' => Op::Plain(Plain::Float(f64::from_be_bytes(input.array()?))),
+            b'J' => Op::Plain(Plain::Int(low().cast_signed().into())),
+            b'K' | b'M' => Op::Plain(Plain::Int(low().into())),
+            // Of all numbers, only this one begins with its highest byte.
+            b'G' => Op::Plain(Plain::Float(f64::from_bits(number.swap_bytes()))),
             b'F' => Op::Plain(Plain::Number(Notation::FloatLine, input.skip_line()?)),
             b'I' => Op::Plain(Plain::Number(Notation::IntLine, input.skip_line()?)),
             b'L' => Op::Plain(Plain::Number(Notation::LongLine, input.skip_line()?)),
-            0x8a | 0x8b => Op::Plain(Plain::Number(Notation::Bytes, counted(opcode, input)?)),
+            0x8a | 0x8b => Op::Plain(Plain::Number(Notation::Bytes, range)),
             b']' => Op::Plain(Plain::List),
             0x8f => Op::Plain(Plain::Set),
             0x97 => Op::Plain(Plain::Given),
@@ -138,43 +149,24 @@ impl Op {
             b'i' => Op::Instance(names(input)?),
             b'c' => Op::Global(names(input)?),
             0x93 => Op::StackGlobal,
-            0x82 => Op::Extension(i64::from(input.byte()?)),
-            0x83 => Op::Extension(u16::from_le_bytes(input.array()?).into()),
-            0x84 => Op::Extension(i32::from_le_bytes(input.array()?).into()),
+            0x82 | 0x83 => Op::Extension(low().into()),
+            0x84 => Op::Extension(low().cast_signed().into()),
             b'Q' => Op::PersistentId,
             b'g' => Op::Get(place(input)?),
-            b'h' => Op::Get(input.byte()?.into()),
-            b'j' => Op::Get(u32::from_le_bytes(input.array()?).into()),
+            b'h' | b'j' => Op::Get(number),
             b'p' => Op::Put(place(input)?),
-            b'q' => Op::Put(input.byte()?.into()),
-            b'r' => Op::Put(u32::from_le_bytes(input.array()?).into()),
+            b'q' | b'r' => Op::Put(number),
             0x94 => Op::Memoize,
-            0x80 => Op::Protocol(input.byte()?),
-            0x95 => Op::Frame(u64::from_le_bytes(input.array()?)),
-            _ => text_or_bytes(opcode, input)?,
+            0x80 => Op::Protocol(u8::try_from(number).unwrap_or_default()),
+            0x95 => Op::Frame(number),
+            b'S' => Op::Text(Spelling::Quoted, any_line(input)?),
+            b'V' => Op::Text(Spelling::Raw, any_line(input)?),
+            b'U' | b'T' | 0x8c | b'X' | 0x8d => Op::Text(Spelling::Utf8, range),
+            b'C' | b'B' | 0x8e => Op::Bytes(range),
+            0x96 => Op::ByteArray(range),
+            _ => return Err(NO_OPCODE),
         })
     }
-}
-
-fn text_or_bytes(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Op, Halt> {
-    Ok(match opcode {
-        b'S' => Op::Text(Spelling::Quoted, any_line(input)?),
-        b'V' => Op::Text(Spelling::Raw, any_line(input)?),
-        b'U' | b'T' | 0x8c | b'X' | 0x8d => Op::Text(Spelling::Utf8, counted(opcode, input)?),
-        b'C' | b'B' | 0x8e => Op::Bytes(counted(opcode, input)?),
-        0x96 => Op::ByteArray(counted(opcode, input)?),
-        _ => return Err(Halt::Fault("a byte is no opcode")),
-    })
-}
-
-/// Skips bytes that have their number before them, and returns their range.
-fn counted(opcode: u8, input: &mut PickleReader<'_, '_>) -> Result<Range<u64>, Halt> {
-    let len = match opcode {
-        b'U' | 0x8c | b'C' | 0x8a => input.byte()?.into(),
-        b'T' | b'X' | b'B' | 0x8b => u32::from_le_bytes(input.array()?).into(),
-        _ => u64::from_le_bytes(input.array()?),
-    };
-    input.skip(len)
 }
 
 fn names(input: &mut PickleReader<'_, '_>) -> Result<Names, Halt> {
@@ -225,6 +217,7 @@ fn place(input: &mut PickleReader<'_, '_>) -> Result<u64, Halt> {
     if line.starts_with('-') && number > 0 { Err(NO_PLACE) } else { Ok(number) }
 }
 
+const NO_OPCODE: Halt = Halt::Fault("a byte is no opcode");
 const LONG_NAME: Halt = Halt::Spent("a name is longer than any model needs");
 const NO_PLACE: Halt = Halt::Fault("a place in the memo is not a number");
 const FAR_PLACE: Halt = Halt::Spent("a place in the memo is too large a number");
