@@ -4,9 +4,9 @@ use super::ImportClass;
 use super::halt::Halt;
 use super::imports::{Role, Spot, Way};
 use super::keep::{Keep, Kind, Made, Part};
+use super::machine::{Machine, Scan};
 use super::names::{Names as Spelling, classify, classify_attribute};
 use super::op::Names;
-use super::scan::{Machine, Scan};
 use super::values::{Arguments, EMPTY, Slot, StandIn};
 use super::walk::{Walk, leak};
 

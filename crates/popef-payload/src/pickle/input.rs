@@ -104,6 +104,16 @@ impl<'a> PickleReader<'_, 'a> {
         self.end.saturating_sub(self.position)
     }
 
+    /// The range of the bytes that are left.
+    pub(super) fn all(&self) -> Range<u64> {
+        self.position..self.end
+    }
+
+    /// Whether the next bytes are those of a pickle that states its protocol.
+    pub(super) fn begins_as_pickle(&mut self) -> Result<bool, Halt> {
+        Ok(matches!(self.peek(2)?, [0x80, 0..=5]))
+    }
+
     /// Skips the next `len` bytes, and returns their range.
     pub(super) fn skip(&mut self, len: u64) -> Result<Range<u64>, Halt> {
         let start = self.position;

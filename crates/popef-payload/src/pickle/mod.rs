@@ -12,6 +12,7 @@ mod imports;
 mod input;
 mod keep;
 mod list;
+mod machine;
 mod names;
 mod nested;
 mod op;

@@ -1,76 +1,222 @@
-//! Pickles one after the other, and pickles inside the texts and bytes of others.
+//! Pickles one after the other, pickles inside the texts and bytes of others, and those in archives.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::ArchiveKind;
-use super::archive;
+use super::archive::{self, Content, Member};
 use super::halt::Halt;
 use super::input::{PickleBytes, PickleReader};
 use super::keep::{Keep, Kind, Made, Part};
+use super::machine::{Found, Machine, Scan};
 use super::op::LONGEST_TEXT;
-use super::scan::{Found, Machine, Scan};
 use super::text::{LARGEST_TRIAL, Spelling, Text};
 use super::values::StandIn;
 use super::walk::Walk;
+use super::{ArchiveKind, UnseenMember};
 use popef::read::Data;
 
 /// The number of pickles inside each other that are followed.
-pub(super) const DEEPEST: u8 = 4;
+const DEEPEST: u8 = 4;
+/// The longest part of a member's name that is kept.
+const LONGEST_NAME: usize = 256;
 
-pub(super) fn begins_as_pickle(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
-    Ok(matches!(input.peek(2)?, [0x80, 0..=5]))
+/// Bytes that may be pickles or an archive, and where what is found in them goes.
+pub(super) struct Look<'l, 's, 'a, 'k, K: Keep> {
+    pub(super) input: PickleReader<'s, 'a>,
+    pub(super) level: &'l mut Machine<K::Node>,
+    pub(super) scan: &'l mut Scan<'k, K>,
+    pub(super) found: &'l mut Found,
+    /// The value that gets the results of the pickles.
+    pub(super) results: K::Node,
 }
 
-/// Walks a pickle and those that follow it; torch's older format has several. Puts their results into `results`. Returns
-/// whether they are the whole input. Fails if the pickles around them cannot be followed either.
-pub(super) fn walk_all<K: Keep>(
-    input: &mut PickleReader<'_, '_>,
-    level: &mut Machine<K::Node>,
-    scan: &mut Scan<'_, K>,
-    found: &mut Found,
-    results: K::Node,
-) -> Result<bool, Halt> {
-    let mut torch = TorchFile::default();
-    let mut is_first = true;
-    loop {
-        let start = input.position();
-        level.clear();
-        let (kept_before, imports_before) = (scan.keep.mark(), scan.imports.len());
-        let mut walk = Walk::new(input, level, scan);
-        let end = walk.run();
-        let place = walk.place();
-        let mut trial = walk.found;
-        match end {
-            Ok(result) => {
-                torch.add(input, start)?;
-                found.absorb(trial);
-                scan.keep.add(results, Part::Items, [result].into_iter())?;
+/// What is known of bytes before they are walked.
+#[derive(Clone, Copy)]
+struct Attempt {
+    /// Programs load them as a pickle because of their name.
+    is_named: bool,
+    /// They begin as a pickle does.
+    is_marked: bool,
+}
+
+impl<'a, 'k, K: Keep> Look<'_, '_, 'a, 'k, K> {
+    /// Looks at a part of the bytes, at the same level.
+    pub(super) fn part(&mut self, range: Range<u64>) -> Look<'_, '_, 'a, 'k, K> {
+        let Look { input, level, scan, found, results } = self;
+        Look { input: input.part(range), level, scan, found, results: *results }
+    }
+
+    /// Walks a pickle and those that follow it; torch's older format has several. Returns whether they are all of the
+    /// bytes. Fails if the pickles around them cannot be followed either.
+    pub(super) fn walk_pickles(&mut self) -> Result<bool, Halt> {
+        let mut torch = TorchFile::default();
+        let mut is_first = true;
+        loop {
+            let start = self.input.position();
+            self.level.clear();
+            let (kept_before, imports_before) = (self.scan.keep.mark(), self.scan.imports.len());
+            let mut walk = Walk::new(&mut self.input, self.level, self.scan);
+            let end = walk.run();
+            let place = walk.place();
+            let mut trial = walk.found;
+            match end {
+                Ok(result) => {
+                    torch.add(&mut self.input, start)?;
+                    self.found.absorb(trial);
+                    self.scan.keep.add(self.results, Part::Items, [result].into_iter())?;
+                }
+                // Numbers may look like imports.
+                Err(Halt::Fault(_) | Halt::Limit(_)) if torch.is_at_numbers() && !trial.dangerous => {
+                    self.scan.imports.forget_from(imports_before);
+                    self.scan.keep.rewind(kept_before);
+                    return Ok(true);
+                }
+                // What follows the first pickle may be any data, as long as it imports nothing.
+                Err(Halt::Fault(_)) if !is_first && !trial.imports && !trial.limited => {
+                    self.scan.keep.rewind(kept_before);
+                    return Ok(false);
+                }
+                Err(halt) => {
+                    trial.halt(&halt, place);
+                    self.found.absorb(trial);
+                    // If there is no memory for this either, the result is left out.
+                    if let Ok(Some(part)) = self.scan.keep.finish(&mut self.level.stack) {
+                        drop(self.scan.keep.add(self.results, Part::Items, [part].into_iter()));
+                    }
+                    return if matches!(halt, Halt::Fault(_) | Halt::Limit(_)) { Ok(false) } else { Err(halt) };
+                }
             }
-            // Numbers may look like imports.
-            Err(Halt::Fault(_) | Halt::Limit(_)) if torch.is_at_numbers() && !trial.dangerous => {
-                scan.imports.forget_from(imports_before);
-                scan.keep.rewind(kept_before);
+            if self.input.left() == 0 {
                 return Ok(true);
             }
-            // What follows the first pickle may be any data, as long as it imports nothing.
-            Err(Halt::Fault(_)) if !is_first && !trial.imports && !trial.limited => {
-                scan.keep.rewind(kept_before);
-                return Ok(false);
+            is_first = false;
+        }
+    }
+
+    /// Walks what may be a pickle. Returns `None` if it is none, and otherwise whether all that loading it would do is
+    /// known.
+    fn try_pickles(&mut self, Attempt { is_named, is_marked }: Attempt) -> Result<Option<bool>, Halt> {
+        let imports_before = self.scan.imports.len();
+        let kept_before = self.scan.keep.mark();
+        let mut inner = Found::default();
+        let ended = Look { found: &mut inner, ..self.all() }.walk_pickles()?;
+        if !(is_named || is_marked || ended || inner.dangerous) {
+            // It has no dangerous import, so its calls have not made any import ordinary.
+            self.scan.imports.forget_from(imports_before);
+            self.scan.keep.rewind(kept_before);
+            return Ok(None);
+        }
+        let known = is_marked && inner.fault.is_none() && inner.unseen.is_empty();
+        // Bytes that only begin like a pickle are not a fault of the pickle around them.
+        let is_fault = is_named || inner.limited || inner.imports;
+        inner.fault = inner.fault.filter(|_| is_fault);
+        inner.pickles = inner.pickles.saturating_add(1);
+        self.found.absorb(inner);
+        Ok(Some(known))
+    }
+
+    /// Looks at the pickles in an archive. Returns whether everything that loading them would do is known.
+    pub(super) fn walk_archive(&mut self, kind: ArchiveKind) -> Result<bool, Halt> {
+        let members = archive::members(kind, &mut self.input)?;
+        let mut inner = Found::default();
+        if let Some(reason) = members.fault {
+            let place = if self.level.depth == 0 { self.input.position() } else { self.scan.place };
+            inner.halt(&Halt::Limit(reason), place);
+        }
+        let outer = self.scan.member.clone();
+        let walked = members.list.iter().try_for_each(|member| {
+            self.scan.member = Some(path(outer.as_deref(), &member.name));
+            Look { found: &mut inner, ..self.all() }.walk_member(member)
+        });
+        self.scan.member = outer;
+        let is_known = inner.fault.is_none() && inner.unseen.is_empty();
+        self.found.absorb(inner);
+        walked.map(|()| is_known)
+    }
+
+    fn walk_member(&mut self, member: &Member) -> Result<(), Halt> {
+        match &member.content {
+            Content::Stored(range) => {
+                self.mark_place(range);
+                self.part(range.clone()).look_into_member(member)
             }
-            Err(halt) => {
-                trial.halt(&halt, place);
-                found.absorb(trial);
-                // If there is no memory for this either, the result is left out.
-                if let Ok(Some(part)) = scan.keep.finish(&mut level.stack) {
-                    drop(scan.keep.add(results, Part::Items, [part].into_iter()));
+            Content::Deflated(range, len) => {
+                self.mark_place(range);
+                let is_wanted = |first: &[u8]| member.is_wanted(first, *len);
+                match self.scan.unpacking.unpack(&mut self.input, range.clone(), *len, is_wanted)? {
+                    Ok(None) => self.pass_over(*len),
+                    Ok(Some(bytes)) => {
+                        let mut source = PickleBytes::copy(Data::in_memory(&bytes));
+                        let Look { level, scan, found, results, .. } = self;
+                        let input = source.input();
+                        let mut inside = Look { input, level: level.inner(), scan, found, results: *results };
+                        inside.look_into_member(member)?;
+                    }
+                    Err(why) => self.add_unseen(why),
                 }
-                return if matches!(halt, Halt::Fault(_) | Halt::Limit(_)) { Ok(false) } else { Err(halt) };
+                Ok(())
+            }
+            Content::Unseen(why) => {
+                self.add_unseen(why);
+                Ok(())
             }
         }
-        if input.left() == 0 {
-            return Ok(true);
+    }
+
+    /// Bytes in a copy have no place of their own.
+    fn mark_place(&mut self, range: &Range<u64>) {
+        if self.level.depth == 0 {
+            self.scan.place = range.start;
         }
-        is_first = false;
+    }
+
+    fn look_into_member(&mut self, member: &Member) -> Result<(), Halt> {
+        let is_zip = archive::is_zip(&mut self.input)?;
+        if !is_zip && !member.is_wanted(&self.input.array_ahead()?, self.input.left()) {
+            self.pass_over(self.input.left());
+            return Ok(());
+        }
+        if self.level.depth > DEEPEST {
+            self.add_unseen("it lies too deep in archives and pickles");
+            return Ok(());
+        }
+        let mut inner = Found::default();
+        let mut inside = Look { found: &mut inner, ..self.all() };
+        if is_zip {
+            Look { level: inside.level.inner(), ..inside }.walk_archive(ArchiveKind::Zip)?;
+        } else {
+            let is_marked = inside.input.begins_as_pickle()?;
+            inside.try_pickles(Attempt { is_named: member.is_named(), is_marked })?;
+        }
+        if let Some(fault) = &mut inner.fault {
+            fault.member = fault.member.take().or_else(|| self.scan.member.clone());
+        }
+        inner.version = None;
+        self.found.absorb(inner);
+        Ok(())
+    }
+
+    /// Counts a member that is not tried. Others may still load it as a pickle.
+    fn pass_over(&mut self, len: u64) {
+        self.found.passed_over = self.found.passed_over.saturating_add(u64::from(len > 0));
+    }
+
+    fn add_unseen(&mut self, why: &'static str) {
+        let member = self.scan.member.clone().unwrap_or_else(|| "".into());
+        self.found.add_unseen(UnseenMember { member, offset: self.scan.place, why });
+    }
+
+    /// The same bytes again.
+    fn all(&mut self) -> Look<'_, '_, 'a, 'k, K> {
+        self.part(self.input.all())
+    }
+}
+
+fn path(outer: Option<&str>, name: &[u8]) -> Arc<str> {
+    let name = String::from_utf8_lossy(name.get(..LONGEST_NAME).unwrap_or(name));
+    match outer {
+        Some(outer) => format!("{outer} > {name}").into(),
+        None => name.into(),
     }
 }
 
@@ -103,102 +249,55 @@ impl TorchFile {
 }
 
 /// What a look at bytes that may be a pickle finds.
-pub(super) struct Inside<N> {
+struct Inside<N> {
     /// Everything that loading it would do is known.
-    pub(super) known: bool,
+    known: bool,
     /// The results of the pickles, if there are any.
-    pub(super) results: Option<N>,
+    results: Option<N>,
 }
 
 impl<N> Inside<N> {
     const NOTHING: Self = Inside { known: false, results: None };
 
-    pub(super) fn stand_in(&self) -> StandIn {
+    fn stand_in(&self) -> StandIn {
         if self.known { StandIn::Known } else { StandIn::Other }
     }
 }
 
-/// Walks what may be a pickle inside another one.
-pub(super) fn look_into<K: Keep>(
-    input: &mut PickleReader<'_, '_>,
+/// Walks what may be a pickle or an archive inside a pickle.
+fn look_into<K: Keep>(
+    mut input: PickleReader<'_, '_>,
     holder: &mut Machine<K::Node>,
     scan: &mut Scan<'_, K>,
     found: &mut Found,
 ) -> Result<Inside<K::Node>, Halt> {
-    let attempt = Attempt { is_named: false, is_marked: begins_as_pickle(input)? };
-    let is_zip = archive::begins_as_zip(input)?;
-    if !attempt.is_marked && !is_zip && input.left() > LARGEST_TRIAL {
+    let is_marked = input.begins_as_pickle()?;
+    let is_zip = archive::begins_as_zip(&mut input)?;
+    if !is_marked && !is_zip && input.left() > LARGEST_TRIAL {
         return Ok(Inside::NOTHING);
     }
     if holder.depth >= DEEPEST {
         let too_deep = Halt::Limit("pickles in it lie too deep in one another");
-        return if attempt.is_marked || is_zip { Err(too_deep) } else { Ok(Inside::NOTHING) };
+        return if is_marked || is_zip { Err(too_deep) } else { Ok(Inside::NOTHING) };
     }
-    let mut inner = Found::default();
-    let inside = if is_zip {
-        look_into_zip(input, holder.inner(), scan, &mut inner)?
-    } else {
-        try_pickles(attempt, input, holder.inner(), scan, &mut inner, None)?
-    };
-    inner.version = None;
-    found.absorb(inner);
-    Ok(inside)
-}
-
-/// Looks into bytes of a pickle that begin like a zip archive. Without a directory, readers do not accept them as an
-/// archive.
-fn look_into_zip<K: Keep>(
-    input: &mut PickleReader<'_, '_>,
-    level: &mut Machine<K::Node>,
-    scan: &mut Scan<'_, K>,
-    found: &mut Found,
-) -> Result<Inside<K::Node>, Halt> {
-    if !archive::has_directory(input)? {
+    // Without a directory, readers do not accept the bytes as an archive.
+    if is_zip && !archive::has_directory(&mut input)? {
         return Ok(Inside::NOTHING);
     }
-    let results = scan.keep.make(Made::Empty(Kind::Pickles))?;
-    let known = archive::walk(ArchiveKind::Zip, input, level, scan, found, results)?;
-    Ok(Inside { known, results: Some(results) })
-}
-
-/// What is known of bytes before they are walked.
-#[derive(Clone, Copy)]
-pub(super) struct Attempt {
-    /// Programs load them as a pickle because of their name.
-    pub(super) is_named: bool,
-    /// They begin as a pickle does.
-    pub(super) is_marked: bool,
-}
-
-/// Walks what may be a pickle. Puts the results into `results`, or into a value of their own.
-pub(super) fn try_pickles<K: Keep>(
-    attempt: Attempt,
-    input: &mut PickleReader<'_, '_>,
-    level: &mut Machine<K::Node>,
-    scan: &mut Scan<'_, K>,
-    found: &mut Found,
-    results: Option<K::Node>,
-) -> Result<Inside<K::Node>, Halt> {
-    let Attempt { is_named, is_marked } = attempt;
-    let imports_before = scan.imports.len();
     let kept_before = scan.keep.mark();
-    let results = match results {
-        Some(results) => results,
-        None => scan.keep.make(Made::Empty(Kind::Pickles))?,
-    };
+    let results = scan.keep.make(Made::Empty(Kind::Pickles))?;
     let mut inner = Found::default();
-    let ended = walk_all(input, level, scan, &mut inner, results)?;
-    if !(is_named || is_marked || ended || inner.dangerous) {
-        // It has no dangerous import, so its calls have not made any import ordinary.
-        scan.imports.forget_from(imports_before);
+    let mut look = Look { input, level: holder.inner(), scan, found: &mut inner, results };
+    let known = if is_zip {
+        Some(look.walk_archive(ArchiveKind::Zip)?)
+    } else {
+        look.try_pickles(Attempt { is_named: false, is_marked })?
+    };
+    let Some(known) = known else {
         scan.keep.rewind(kept_before);
         return Ok(Inside::NOTHING);
-    }
-    let known = is_marked && inner.fault.is_none() && inner.unseen.is_empty();
-    // Bytes that only begin like a pickle are not a fault of the pickle around them.
-    let is_fault = is_named || inner.limited || inner.imports;
-    inner.fault = inner.fault.filter(|_| is_fault);
-    inner.pickles = inner.pickles.saturating_add(1);
+    };
+    inner.version = None;
     found.absorb(inner);
     Ok(Inside { known, results: Some(results) })
 }
@@ -206,14 +305,14 @@ pub(super) fn try_pickles<K: Keep>(
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn bytes(&mut self, range: Range<u64>) -> Result<(), Halt> {
         let place = self.input.place(&range);
-        let inside = look_into(&mut self.input.part(range), self.level, self.scan, &mut self.found)?;
+        let inside = look_into(self.input.part(range), self.level, self.scan, &mut self.found)?;
         let node = self.scan.keep.make(Made::Bytes(place, inside.results))?;
         self.push(inside.stand_in(), node)
     }
 
     pub(super) fn byte_array(&mut self, range: Range<u64>) -> Result<(), Halt> {
         let place = self.input.place(&range);
-        let inside = look_into(&mut self.input.part(range), self.level, self.scan, &mut self.found)?;
+        let inside = look_into(self.input.part(range), self.level, self.scan, &mut self.found)?;
         let node = self.scan.keep.make(Made::Bytes(place, inside.results))?;
         // Later opcodes can change its bytes.
         self.push(StandIn::Other, node)
@@ -228,7 +327,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let (stand_in, results) = match text.pickle()? {
             Some(bytes) => {
                 let mut source = PickleBytes::copy(Data::in_memory(&bytes));
-                let inside = look_into(&mut source.input(), self.level, self.scan, &mut self.found)?;
+                let inside = look_into(source.input(), self.level, self.scan, &mut self.found)?;
                 (inside.stand_in(), inside.results)
             }
             None => (self.level.texts.add(text)?.map_or(StandIn::Other, StandIn::Text), None),

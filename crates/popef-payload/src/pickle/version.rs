@@ -3,7 +3,7 @@
 use super::halt::Halt;
 use super::imports::Role;
 use super::keep::{Keep, Part};
-use super::scan::Machine;
+use super::machine::Machine;
 use super::values::{Arguments, Slot, StandIn};
 use super::walk::{Walk, leak};
 

@@ -8,8 +8,8 @@ use super::halt::Halt;
 use super::imports::Imports;
 use super::input::PickleReader;
 use super::keep::{Keep, Kind, Made, Part};
+use super::machine::{Found, Machine, Scan};
 use super::op::Op;
-use super::scan::{Found, Machine, Scan};
 use super::values::{Arguments, Slot, StandIn};
 
 pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {

@@ -30,7 +30,7 @@ impl Unpacking {
 
     /// Unpacks the bytes of a range, which the archive says become `len`. Returns `None` if the first of them are not
     /// wanted, and an error if they cannot be unpacked.
-    pub(super) fn unpack(
+    pub(in super::super) fn unpack(
         &mut self,
         input: &mut PickleReader<'_, '_>,
         range: Range<u64>,

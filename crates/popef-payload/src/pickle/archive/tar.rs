@@ -25,9 +25,8 @@ pub(super) fn begins_as_tar(input: &mut PickleReader<'_, '_>) -> Result<bool, Ha
 }
 
 pub(super) fn members(input: &mut PickleReader<'_, '_>) -> Result<Members, Halt> {
-    let end = input.position().saturating_add(input.left());
+    let Range { start: mut place, end } = input.all();
     let mut members = Members { list: Vec::new(), fault: None };
-    let mut place = input.position();
     let mut ahead = Ahead::default();
     while place < end {
         let after_header = place.saturating_add(BLOCK);

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use super::super::halt::Halt;
 use super::super::input::PickleReader;
-use super::super::nested::begins_as_pickle;
 use super::bytes::{u16_at, u32_at, u64_at};
 use super::{Content, Member, Members, after};
 use popef::seam::as_u64;
@@ -46,13 +45,13 @@ pub(in super::super) fn begins_as_zip(input: &mut PickleReader<'_, '_>) -> Resul
 
 /// Whether some reader takes the data for an archive. Python finds the end of an archive in the last bytes, whatever is
 /// before and behind it. A pickle may hold a whole archive there, so it must end with one.
-pub(super) fn is_zip(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
-    Ok(ends_as_zip(input)? || begins_as_zip(input)? || !begins_as_pickle(input)? && holds_end(input)?)
+pub(in super::super) fn is_zip(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
+    Ok(ends_as_zip(input)? || begins_as_zip(input)? || !input.begins_as_pickle()? && holds_end(input)?)
 }
 
 /// Whether the last bytes have the end of an archive, and its directory is before it.
 pub(in super::super) fn holds_end(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
-    let all = input.position()..input.position().saturating_add(input.left());
+    let all = input.all();
     let tail = all.end.saturating_sub(END_LEN.saturating_add(LONGEST_COMMENT)).max(all.start);
     let bytes = input.bytes(tail..all.end)?;
     let Some(at) = bytes.windows(END.len()).rposition(|window| window == END) else { return Ok(false) };
@@ -72,12 +71,12 @@ pub(super) fn ends_as_zip(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt
 
 /// Whether there is a directory that a reader could find.
 pub(in super::super) fn has_directory(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
-    let all = input.position()..input.position().saturating_add(input.left());
+    let all = input.all();
     Ok(!matches!(Directory::find(input, &all)?, Err(NO_DIRECTORY)))
 }
 
 pub(super) fn members(input: &mut PickleReader<'_, '_>) -> Result<Members, Halt> {
-    let all = input.position()..input.position().saturating_add(input.left());
+    let all = input.all();
     let mut members = Members { list: Vec::new(), fault: None };
     let directory = match Directory::find(input, &all)? {
         Ok(directory) => directory,
