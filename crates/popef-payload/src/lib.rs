@@ -85,7 +85,7 @@ impl Framework {
     }
 }
 
-/// The frameworks whose data this crate can read, each with whether this build does.
+/// The frameworks whose data this crate can read, and whether this build includes the reader.
 pub const FEATURES: [(&str, bool); 3] = [
     ("popart", cfg!(feature = "popart")),
     ("poptorch", cfg!(feature = "poptorch")),

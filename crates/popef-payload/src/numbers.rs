@@ -47,7 +47,7 @@ macro_rules! numbers {
             }
         }
 
-        /// The value of the number 0, which a message that leaves the field out has.
+        /// The value for number 0. A message without the field has this value.
         impl Default for $name {
             fn default() -> Self {
                 $name::from_number(0)

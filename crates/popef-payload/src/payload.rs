@@ -1,4 +1,4 @@
-//! The data of an opaque blob, read as what its name says or its bytes show.
+//! Reads the data of an opaque blob. Its name or its first bytes say what it is.
 
 use super::Framework;
 use super::problem::OpaqueProblem;

@@ -55,7 +55,7 @@ pub(super) const RULES: &[Check] = &[
             title: "a pickle that can run programs or use files",
             meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
                       or imports by name; or it hides what it imports, or changes a class. From Python's own library, \
-                      torch, NumPy, pandas and TensorFlow, everything counts as that which is not known to only build \
+                      torch, NumPy, pandas and TensorFlow, everything counts that is not known to only build \
                       values. No exporter writes such a \
                       pickle. Loading it can do anything that the user who loads it can do.",
             fix: "Do not load the file. Find out where it is from.",

@@ -257,22 +257,22 @@ impl Imports {
 
     /// Records a call of a dangerous import with harmless arguments. If all its calls are like that, it is ordinary.
     pub(super) fn understand(&mut self, place: u16) {
-        if let Some(note) = self.notes.get_mut(usize::from(place)) {
-            note.understood = true;
-        }
+        self.mark(place, |note| note.understood = true);
     }
 
     /// Records a call of an import.
     pub(super) fn call(&mut self, place: u16) {
-        if let Some(note) = self.notes.get_mut(usize::from(place)) {
-            note.called = true;
-        }
+        self.mark(place, |note| note.called = true);
     }
 
     /// Records that an import can be called unseen, or was called with arguments that may be harmful.
     pub(super) fn misuse(&mut self, place: u16) {
+        self.mark(place, |note| note.misused = true);
+    }
+
+    fn mark(&mut self, place: u16, mark: impl FnOnce(&mut Note)) {
         if let Some(note) = self.notes.get_mut(usize::from(place)) {
-            note.misused = true;
+            mark(note);
         }
     }
 

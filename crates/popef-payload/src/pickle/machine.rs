@@ -9,7 +9,7 @@ use super::path::Path;
 use super::values::{Memo, Stack, Texts};
 use super::{PickleFault, UnseenMember};
 
-/// The most members that could not be looked at which are kept.
+/// Maximum number of unseen members that are kept.
 const MOST_UNSEEN: usize = 100;
 
 /// What all pickles in the data share.

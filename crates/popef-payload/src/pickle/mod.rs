@@ -100,8 +100,9 @@ pub struct PickleImport {
     /// The module and the name, such as `collections.OrderedDict`. In parentheses if there is no name: `(computed)` if the
     /// pickle computes the name while it is loaded, `(extension-200)` for an extension code. `(change of model.Net)` if the
     /// pickle changes the class itself, and so all of its objects; `(change of an attribute of Python's own)` if it may set
-    /// one such as `__class__`; `(change of a result of model.make)` if it changes what an unknown function returned. `(call of a value)` if it calls what it does not import; `(call of torch.nn.ReLU)` if it
-    /// calls a class or a function as no pickler does.
+    /// one such as `__class__`; `(change of a result of model.make)` if it changes what an unknown function returned.
+    /// `(call of a value)` if it calls what it does not import; `(call of torch.nn.ReLU)` if it calls a class or a
+    /// function as no pickler does, or puts items into an object of the class.
     pub path: String,
     /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
     /// that contains it.
@@ -130,8 +131,8 @@ pub enum ImportClass {
     /// Not known to be ordinary or dangerous, such as a class of the model's own code.
     Unknown,
     /// Known to run programs or code, to use files or the network, or to import by name; or a way to hide what is
-    /// imported. All of Python's own library, torch, NumPy, pandas and TensorFlow is dangerous that is not ordinary,
-    /// because no list of what can be misused is complete.
+    /// imported. Everything in Python's own library, torch, NumPy, pandas and TensorFlow that is not ordinary is
+    /// dangerous, because no list of what can be misused is complete.
     Dangerous,
 }
 

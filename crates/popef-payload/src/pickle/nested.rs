@@ -15,9 +15,9 @@ use super::walk::Walk;
 use super::{ArchiveKind, UnseenMember};
 use popef::read::Data;
 
-/// The number of pickles inside each other that are followed.
+/// Maximum depth of pickles inside each other that are followed.
 const DEEPEST: u8 = 4;
-/// The longest part of a member's name that is kept.
+/// Maximum number of bytes of a member's name that are kept.
 const LONGEST_NAME: usize = 256;
 
 /// Bytes that may be pickles or an archive, and where what is found in them goes.

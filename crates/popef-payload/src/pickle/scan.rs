@@ -55,7 +55,7 @@ pub(super) fn scan<K: Keep>(data: &Data<'_>, keep: &mut K) -> Result<Option<Scan
     Ok(pickle.map(|pickle| Scanned { pickle, results }))
 }
 
-/// Walks an archive, or pickles one after the other. Returns whether the data is the one or the other.
+/// Walks an archive, or pickles one after the other. Returns whether it found one.
 fn walk_top<K: Keep>(kind: Option<ArchiveKind>, mut look: Look<'_, '_, '_, '_, K>) -> Result<bool, Halt> {
     let marked = look.input.begins_as_pickle()?;
     if let Some(kind) = kind {

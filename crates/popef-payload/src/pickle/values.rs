@@ -34,17 +34,17 @@ pub(super) enum StandIn {
     Other,
 }
 
-/// The content of a tuple, as far as it matters as arguments. It has at most four values.
+/// The content of a tuple, as far as it matters as arguments or as a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arguments {
     ImportAndText(u16, u32),
-    /// Any values, the first of which is an import, and the second no class but one of Python's own.
+    /// One to three values. The first is an import. The second is no object, and no class except one of Python's own.
     Import(u16),
-    /// Four values, of which the first two are imports and the last is no state that changes a class.
+    /// Four values: two imports, any value, and a state that changes no class.
     Rebuild(u16),
     /// Four values, with which torch's older format names a class and its source. Torch gives the class for them.
     Source(u16),
-    /// A function that is imported, and the rest of the state of a `partial` of it.
+    /// Four values: the state of a `partial` of the function.
     Partial(u16),
     /// One value that is no import, no object and no text.
     Plain,

@@ -11,9 +11,9 @@ use popef::read::Data;
 use popef::seam::as_u64;
 use popef::seam::{Problem, push};
 
-/// The number of values inside each other.
+/// Maximum depth of values inside each other.
 const DEEPEST: u8 = 32;
-/// The length of the longest text, in bytes of the pickle.
+/// Maximum length of a text, in bytes of the pickle.
 const LONGEST_TEXT: u64 = 64 << 10;
 /// The cost of a value besides the bytes of its text: its memory, in a list that grew by doubling.
 const COST: u64 = 128;

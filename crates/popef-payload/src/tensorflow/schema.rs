@@ -124,7 +124,7 @@ fn check_packed(bytes: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A part that ends too early is wrong in itself: the bytes of the whole go on.
+/// If a part ends too early, the part is at fault: the message has more bytes.
 fn inside(fault: Fault) -> Fault {
     match fault.what {
         What::Cut(_) => Fault { what: What::Malformed("a field is longer than the message that it is in"), ..fault },

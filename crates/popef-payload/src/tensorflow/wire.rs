@@ -146,7 +146,7 @@ impl<'m> Fields<'m> {
     }
 }
 
-/// The depth of what is inside something at a depth, if it may be there.
+/// Returns the depth one level further in. `None` if that is too deep.
 pub(super) fn deeper(depth: u32) -> Option<u32> {
     depth.checked_add(1).filter(|depth| *depth <= NESTING)
 }

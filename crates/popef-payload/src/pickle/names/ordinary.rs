@@ -7,14 +7,14 @@ use super::{is_class_name, is_function_name, is_in};
 
 /// The pairs of a module and a name.
 static NAMES: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
-    let mut module = "";
+    let mut modules = "";
     let mut names = HashSet::new();
     for line in include_str!("ordinary.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();
         if !line.starts_with(' ') {
-            module = words.next().unwrap_or_default();
+            modules = words.next().unwrap_or_default();
         }
-        names.extend(words.map(|name| (module, name)));
+        names.extend(words.flat_map(|name| modules.split(',').map(move |module| (module, name))));
     }
     names
 });

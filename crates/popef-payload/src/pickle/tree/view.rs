@@ -85,7 +85,7 @@ impl<'t> Ref<'t> {
         self.tree().node(self.id)
     }
 
-    /// The number of the value, and a number that all numbers are below.
+    /// Returns the number of the value, and the number of all values.
     pub(crate) fn number(self) -> (usize, usize) {
         (as_usize(self.id.0.into()), self.tree().nodes.len())
     }
