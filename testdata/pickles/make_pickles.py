@@ -373,6 +373,13 @@ def shapes():
     series = called(imported_name("pandas", "Series"), b"]")
     shape("item-function", series + recorded + b"K\x01s", "(call of pandas.Series)")
     shape("appended", new("torch.nn.modules.container.ModuleList") + b"Na", "(call of torch.nn.modules.container.ModuleList)")
+    for name, attribute, items in ("append", "append", text("x") + b"a"), ("extend", "extend", b"(" + text("x") + b"e"), ("add", "add", b"(" + text("x") + b"\x90"):
+        body = new("argparse.Namespace") + dictionary(**{attribute: recorded}) + b"b" + items
+        for unpickler in UNPICKLERS:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                unpickler(io.BytesIO(b"\x80\x04" + body + b".")).load()
+            assert "x" in printed.getvalue()
+        shape(f"method-{name}", body, "(call of argparse.Namespace)")
     softmax = "torch.nn.functional.softmax"
     shape("method-call", called(imported_name(*softmax.rsplit(".", 1)), b"N", b"N"), f"(call of {softmax})")
     # What functions return as a state, which they may have been given.

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use super::halt::Halt;
+use super::keep::Part;
 use super::names::{
     Names, gives_new, is_class_name, is_listed, is_mapping, is_only_instance, is_only_named, keeps_numbers,
 };
@@ -140,10 +141,14 @@ impl Import<'_> {
         }
     }
 
-    /// Whether picklers never put items into its objects. Torch's and pandas' classes run code of their own for that: a
-    /// key that is a function is called, and an attribute of the object can take the place of a method.
-    pub(super) fn is_never_filled(&self) -> bool {
-        self.role == Role::Instance || self.path.starts_with("pandas.")
+    /// Whether picklers never put such values into its objects. Both unpicklers append by the attribute `append`, `extend`
+    /// or `add`, which a state can set; of the known classes, only `deque` has items of that kind. Torch's and pandas'
+    /// classes run code of their own for pairs: pandas calls a key that is a function.
+    pub(super) fn is_never_filled(&self, part: Part) -> bool {
+        match part {
+            Part::Items => self.class == ImportClass::Ordinary && !self.path.ends_with(".deque"),
+            _ => self.role == Role::Instance || self.path.starts_with("pandas."),
+        }
     }
 
     /// Whether it is a function that is not known, and that the pickle calls. Its result may be anything, also what the

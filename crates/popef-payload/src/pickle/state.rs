@@ -5,7 +5,7 @@
 
 use super::halt::Halt;
 use super::imports::Role;
-use super::keep::Keep;
+use super::keep::{Keep, Part};
 use super::values::StandIn;
 use super::walk::Walk;
 
@@ -34,17 +34,16 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         if has_reserved && !is_mapping {
             self.import_unnamed(RESERVED)?;
         }
-        self.check_filled(into)
+        self.check_filled(into, Part::Pairs)
     }
 
-    /// Checks a value that items are put into.
-    pub(super) fn check_filled(&mut self, into: Option<StandIn>) -> Result<(), Halt> {
-        match into {
-            Some(StandIn::Object(class)) if self.scan.imports.get(class).is_some_and(|of| of.is_never_filled()) => {
-                self.import_call(class)
-            }
-            _ => Ok(()),
+    /// Checks a value that items or pairs are put into.
+    pub(super) fn check_filled(&mut self, into: Option<StandIn>, part: Part) -> Result<(), Halt> {
+        let Some(StandIn::Object(class)) = into else { return Ok(()) };
+        if self.scan.imports.get(class).is_some_and(|class| class.is_never_filled(part)) {
+            self.import_call(class)?;
         }
+        Ok(())
     }
 
     fn has_role(&self, import: u16, role: Role) -> bool {

@@ -233,7 +233,8 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
     /// Puts the values from `start` on into the value below them.
     fn append(&mut self, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
-        self.check_filled(self.level.stack.below(start).map(|below| below.stand_in))?;
+        let into = self.level.stack.below(start).map(|below| below.stand_in);
+        self.check_filled(into, Part::Items)?;
         self.put_into_below(Part::Items, start)?;
         self.level.stack.cut(start);
         self.check_change()
