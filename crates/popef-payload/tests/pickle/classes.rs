@@ -18,7 +18,8 @@ fn imports_are_classed_by_what_they_can_do() {
         transformers.models.bert.configuration_bert.BertConfig torch.return_types.max pytz._p pytz._UTC
         pandas._libs.tslibs.nattype.__nat_unpickle pandas._libs.missing.NA pandas._libs.tslibs.offsets.QuarterEnd
         numpy.core._multiarray_umath.add numpy._core._multiarray_umath.sin numpy.add numpy.chararray
-        numpy.core.getlimits.MachArLike decimal.Context types.NoneType signal.Signals";
+        numpy.core.getlimits.MachArLike decimal.Context types.NoneType signal.Signals numpy.mean numpy.argmax
+        itertools.groupby itertools.count inspect.Signature inspect._ParameterKind inspect._empty";
     let unknown = "model.Net model.Error model.float32 model.FloatStorage __main__.Net poptorchx.Options osx.System
         torchvision.models.resnet.ResNet pickles.Load poptorch.DataLoader poptorch._data.DataLoader
         poptorch._poplar_executor.PoplarExecutor model.save sklearn.linear_model._logistic.LogisticRegression
@@ -38,6 +39,8 @@ fn imports_are_classed_by_what_they_can_do() {
         torch.utils.data.dataloader.DataLoader typing.ForwardRef numpy.core._ufunc_reconstruct random._os math.a.b
         copyreg.__newobj_ex__ builtins.next builtins.iter builtins.map builtins.zip builtins.sorted signal.SIGINT signal.raise_signal
         torch.return_types.__dict__ torch.utils.data.dataset.Subset numpy.core._multiarray_umath.fromfile pytz.os builtins.type
+        operator.itemgetter operator.attrgetter operator.methodcaller functools.update_wrapper functools.cached_property
+        itertools.starmap inspect.getsource inspect.Signature.from_callable numpy.vectorize numpy.memmap
         argparse.Action random.SystemRandom re._os http.server.HTTPServer pandas.DataFrame.query tensorflow.function";
     for (class, paths) in
         [(ImportClass::Ordinary, ordinary), (ImportClass::Unknown, unknown), (ImportClass::Dangerous, dangerous)]
