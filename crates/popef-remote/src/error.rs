@@ -101,6 +101,9 @@ codes! {
     /// The server compressed its answer.
     Encoded, "remote-encoded", InvalidData, "the server changed the encoding of the file",
         "turn off compression in the server, or in the proxy in between";
+    /// The answer breaks the rules of HTTP.
+    Malformed, "remote-malformed", InvalidData, "the server's answer breaks the rules of HTTP",
+        "look at the server, or at the proxy in between; or download the file first";
     /// The answer ended too early.
     Cut, "remote-cut", ConnectionAborted, "the answer ended too early",
         "try again; if it happens again, a proxy in between may cut answers";
@@ -192,14 +195,7 @@ impl RemoteError {
 
     /// The error of this crate behind an error of the library, if there is one.
     pub fn of(error: &Error) -> Option<&RemoteError> {
-        let mut next: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
-        while let Some(error) = next {
-            if let Some(remote) = error.downcast_ref::<RemoteError>() {
-                return Some(remote);
-            }
-            next = error.source();
-        }
-        None
+        source(error)
     }
 
     /// Returns the library's error for a file that cannot be read. Its path is the location.
@@ -222,6 +218,13 @@ impl RemoteError {
         // A file without bytes has no blob that the error could belong to.
         OpenOptions::new().indexer(0).finish_on(Failing(self.location.clone().into(), self))
     }
+}
+
+/// The first error of a type, among an error and its sources.
+pub(crate) fn source<'e, E: std::error::Error + 'static>(
+    error: &'e (dyn std::error::Error + 'static),
+) -> Option<&'e E> {
+    std::iter::successors(Some(error), |error| error.source()).find_map(|error| error.downcast_ref())
 }
 
 impl fmt::Display for RemoteError {

@@ -11,7 +11,7 @@ use object_store::{GetOptions, GetRange, ObjectMeta};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use crate::error::{Code, RemoteError};
+use crate::error::{Code, RemoteError, source};
 use crate::gate::{Fault, Gate, TRACE, Trace};
 use crate::options::Options;
 use crate::store::{Placed, innermost};
@@ -199,7 +199,7 @@ impl Context {
     /// Explains an error of a store.
     fn explain(&self, error: &object_store::Error, trace: &Trace) -> Failure {
         let seen = trace.seen();
-        let http = http_error(error);
+        let http = source::<HttpError>(error);
         let (code, found) = match (&seen.fault, http.map(HttpError::kind), error) {
             (Some(fault), ..) => of_fault(fault),
             (None, ..) if seen.of_credentials => {
@@ -211,8 +211,14 @@ impl Context {
             }
             (None, Some(HttpErrorKind::Timeout), _) => (Code::Timeout, String::new()),
             (None, Some(HttpErrorKind::Connect), _) => of_connection(&innermost(error)),
+            (None, Some(_), _) if source(error).is_some_and(hyper::Error::is_parse) => {
+                (Code::Malformed, innermost(error))
+            }
             (None, Some(HttpErrorKind::Request | HttpErrorKind::Interrupted | HttpErrorKind::Unknown), _) => {
                 (Code::Cut, innermost(error))
+            }
+            (None, None, object_store::Error::Generic { .. }) if seen.status == Some(206) => {
+                (Code::Malformed, format!("a header cannot be read: {}", innermost(error)))
             }
             (.., object_store::Error::Precondition { .. }) => (Code::Changed, String::new()),
             (.., object_store::Error::InvalidPath { source }) => (Code::Key, source.to_string()),
@@ -248,17 +254,6 @@ impl Context {
     }
 }
 
-fn http_error(error: &object_store::Error) -> Option<&HttpError> {
-    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        if let Some(http) = error.downcast_ref::<HttpError>() {
-            return Some(http);
-        }
-        next = error.source();
-    }
-    None
-}
-
 fn of_fault(fault: &Fault) -> (Code, String) {
     match fault {
         Fault::NoRanges => (Code::NoRanges, String::new()),
@@ -267,7 +262,8 @@ fn of_fault(fault: &Fault) -> (Code, String) {
         Fault::WrongLength => (Code::WrongRange, "its Content-Length is not that of the range".to_owned()),
         Fault::Encoded(header) => (Code::Encoded, header.clone()),
         Fault::Cut => (Code::Cut, String::new()),
-        Fault::Long => (Code::WrongRange, "there are more bytes than it said".to_owned()),
+        Fault::Long => (Code::WrongRange, "its body is longer than it may be".to_owned()),
+        Fault::Header(name) => (Code::Malformed, format!("the header {name} has characters that are not ASCII")),
         Fault::Redirect(what) => (Code::Redirect, what.clone()),
         Fault::Http => (Code::Http, String::new()),
         Fault::NoCredentials => (Code::NoCredentials, String::new()),

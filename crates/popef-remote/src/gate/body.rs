@@ -14,11 +14,21 @@ pub(super) struct Checked {
     body: HttpResponseBody,
     /// The number of bytes that may still come.
     left: u64,
-    /// Whether that many must come.
-    exact: bool,
+    end: End,
     /// For XML, the number of bytes in the current piece between tags.
     piece: Option<usize>,
     trace: Trace,
+}
+
+/// What the number of bytes of a body means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// So many must come.
+    Exact,
+    /// No more may come.
+    AtMost,
+    /// What comes behind them is not read.
+    Cut,
 }
 
 /// A key has up to a thousand bytes. Each can be written with six bytes. A token is not longer. Stores put both into
@@ -28,17 +38,22 @@ const MOST_OF_A_TEXT: usize = 16 << 10;
 impl Checked {
     /// A body of exactly `len` bytes.
     pub(super) fn exactly(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, exact: true, piece: None, trace }
+        Checked { body, left: len, end: End::Exact, piece: None, trace }
     }
 
     /// A body of at most `len` bytes.
     pub(super) fn at_most(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, exact: false, piece: None, trace }
+        Checked { body, left: len, end: End::AtMost, piece: None, trace }
+    }
+
+    /// The first `len` bytes of a body, or a little less.
+    pub(super) fn start(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
+        Checked { body, left: len, end: End::Cut, piece: None, trace }
     }
 
     /// An XML body of at most `len` bytes, without very long texts.
     pub(super) fn listing(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, exact: false, piece: Some(0), trace }
+        Checked { body, left: len, end: End::AtMost, piece: Some(0), trace }
     }
 
     /// Whether a text of the XML is too long.
@@ -73,14 +88,15 @@ impl Body for Checked {
                         this.left = left;
                         Some(Ok(frame))
                     }
+                    _ if this.end == End::Cut => None,
                     _ => {
-                        this.exact = false;
+                        this.end = End::AtMost;
                         Some(Err(this.trace.fault(HttpErrorKind::Decode, Fault::Long)))
                     }
                 }
             }
-            None if this.exact && this.left > 0 => {
-                this.exact = false;
+            None if this.end == End::Exact && this.left > 0 => {
+                this.end = End::AtMost;
                 Some(Err(this.trace.fault(HttpErrorKind::Interrupted, Fault::Cut)))
             }
             frame => frame,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use http::HeaderName;
 use object_store::client::{HttpError, HttpErrorKind};
 
 use crate::usage::Usage;
@@ -24,6 +25,8 @@ pub(crate) enum Fault {
     Cut,
     /// The body is longer than it may be.
     Long,
+    /// A header that has other characters than it may. Its name.
+    Header(HeaderName),
     /// A redirect to an address without https, or one of too many.
     Redirect(String),
     /// Http, which was not allowed.
