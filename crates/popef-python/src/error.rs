@@ -4,13 +4,12 @@ use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
-use popef::error::{ErrorCode, ErrorKind};
+use popef::error::ErrorKind;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::exception::{os_error, popef_error};
-use crate::session;
 
 /// A failure in this module itself: the code of a `PopefError`, and advice.
 #[derive(Clone, Copy)]
@@ -74,11 +73,6 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
     #[cfg(feature = "remote")]
     if let Some(raised) = crate::remote_error::raised(py, error) {
         return raised;
-    }
-    if error.code() == ErrorCode::FileBusy
-        && let Some(writer) = error.path().and_then(session::writer_at)
-    {
-        return session::not_closed(py, &writer);
     }
     match error.kind() {
         ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),

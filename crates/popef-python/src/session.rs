@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use popef::error::ErrorCode;
 use popef::types::Text;
 use popef::write::{BlobWriter, PackedWriter, Packing, Refused, Rewind};
 use pyo3::prelude::*;
@@ -151,11 +152,13 @@ pub(crate) fn displace(py: Python<'_>, path: &Path, appends: bool) -> PyResult<b
     Ok(any)
 }
 
-/// What a person calls the writer of this process that keeps a path for itself.
-pub(crate) fn writer_at(path: &Path) -> Option<String> {
+/// The exception for a file that could not be written, because a writer of this process keeps its path for itself. `None` if the
+/// error is another one.
+pub(crate) fn kept(py: Python<'_>, error: &popef::Error) -> Option<PyErr> {
+    let path = error.path().filter(|_| error.code() == ErrorCode::FileBusy)?;
     let living = living();
     let at = living.iter().find(|session| session.origin.is_at(path) && session.is_unfinished());
-    at.map(|session| session.origin.name())
+    at.map(|session| not_closed(py, &session.origin.name()))
 }
 
 /// Discards what was not finished before the program ended by an exception. Python drops the writers later, and has forgotten the
@@ -404,7 +407,7 @@ impl Inner {
 }
 
 /// The error of a path that a writer of this process keeps for itself.
-pub(crate) fn not_closed(py: Python<'_>, name: &str) -> PyErr {
+fn not_closed(py: Python<'_>, name: &str) -> PyErr {
     Own::WriterNotClosed.error(py, &format!("{name} was not closed"))
 }
 

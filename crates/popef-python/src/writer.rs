@@ -137,7 +137,7 @@ fn begin(
         }
         begun => begun,
     };
-    begun.map_err(|error| raise(py, &error))
+    begun.map_err(|error| session::kept(py, &error).unwrap_or_else(|| raise(py, &error)))
 }
 
 fn append(path: &Path) -> Result<session::Writer, popef::Error> {

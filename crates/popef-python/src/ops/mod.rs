@@ -26,6 +26,7 @@ use serde::Serialize;
 use crate::error::{raise, raise_operation};
 use crate::file::{self, File};
 use crate::path;
+use crate::session;
 use crate::text::kind_of;
 use crate::to_python::Values;
 use crate::work::{Watch, run};
@@ -108,7 +109,10 @@ fn operate<'py, R: Serialize + Send, W: Serialize + Send>(
     if let Some(raised) = select.raised().or_else(|| rows.raised()) {
         return Err(raised);
     }
-    let report = done.map_err(|error| raise_operation(py, &error))?;
+    let report = done.map_err(|error| {
+        let kept = error.library().and_then(|error| session::kept(py, error));
+        kept.unwrap_or_else(|| raise_operation(py, &error))
+    })?;
     let report = Values::new(py).convert(&report)?.cast_into::<PyDict>()?;
     if let Some(key) = key {
         report.set_item(key, rows.list(py))?;
