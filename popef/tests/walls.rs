@@ -164,6 +164,29 @@ fn crates_use_only_what_their_rows_allow() {
     }
 }
 
+/// The lines of a crate that name the threads of the standard library.
+fn threads(name: &str, place: &str, text: &str) -> Vec<String> {
+    let names_them = |(_, line): &(usize, &str)| line.contains("std::thread") || line.contains("thread::");
+    let told =
+        |(number, _)| format!("{place}:{number}: {name} may not start threads: popef-work has the budget for them");
+    code(text).filter(names_them).map(told).collect()
+}
+
+#[test]
+fn only_popef_work_starts_threads() {
+    let mut told = Vec::new();
+    for (name, folder) in crates().iter().filter(|(name, _)| name != "popef-work") {
+        for path in rust_files(&folder.join("src")) {
+            let place = path.strip_prefix(root()).unwrap().display().to_string();
+            told.extend(threads(name, &place, &fs::read_to_string(&path).unwrap()));
+        }
+    }
+    assert!(told.is_empty(), "\n{}", told.join("\n"));
+    let text = "/// std::thread::spawn\nuse popef_work::Thread;\nuse std::thread;\nthread::scope(|_| ());\n";
+    let lines = [3, 4].map(|line| format!("x.rs:{line}: x may not start threads: popef-work has the budget for them"));
+    assert_eq!(threads("x", "x.rs", text), lines);
+}
+
 #[test]
 fn folders_of_the_format_use_only_what_their_rows_allow() {
     let rooms = rooms("The walls within popef");

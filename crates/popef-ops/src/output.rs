@@ -6,7 +6,6 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread;
 
 use popef::read::{ExecutableBlob, FileId, LocalFile};
 use popef::types::TensorDataInfo;
@@ -17,7 +16,7 @@ use tempfile::TempDir;
 use crate::error::{Code, Error};
 use crate::folders::{Made, check_target_folder};
 use crate::progress::{Progress, Silent};
-use crate::read_back::{Arrived, Compare, Counted, ReadBack, same_unpacked, write_unpacked};
+use crate::read_back::{Arrived, Compare, Counted, reading_back, same_unpacked, write_unpacked};
 use crate::rights::Most;
 use crate::verify::wrong;
 use crate::work::{copy, temporary, temporary_folder};
@@ -543,11 +542,10 @@ fn repack<D: Rewind>(
 ) -> Result<Option<Written>, Error> {
     let file = writer.read_back_file()?;
     let arrived = Arrived::default();
-    thread::scope(|scope| {
+    let compare = |file| Compare { old: *old, file, packed: true, arrived: &arrived, progress };
+    reading_back(file.as_ref().map(compare), threads, |read_back| {
         let mut blob = writer.repacked_executable(old, packing)?;
-        let start = blob.flushed()?.start;
-        let compare = |file| Compare { old: *old, file, start, packed: true, arrived: &arrived, progress };
-        let read_back = file.as_ref().map(|file| ReadBack::begin(scope, compare(file), threads));
+        arrived.begin(blob.flushed()?.start);
         write_unpacked(old, &mut blob, &arrived, progress)?;
         let Some(written) = blob.finish_below(below)? else { return Ok(None) };
         writer.flush()?;
@@ -564,11 +562,10 @@ fn unpack<D: Destination>(
 ) -> Result<Written, Error> {
     let file = writer.read_back_file()?;
     let arrived = Arrived::default();
-    thread::scope(|scope| {
+    let compare = |file| Compare { old: *old, file, packed: false, arrived: &arrived, progress };
+    reading_back(file.as_ref().map(compare), threads, |read_back| {
         let mut blob = writer.unpacked_executable(old)?;
-        let start = blob.flushed()?.start;
-        let compare = |file| Compare { old: *old, file, start, packed: false, arrived: &arrived, progress };
-        let read_back = file.as_ref().map(|file| ReadBack::begin(scope, compare(file), threads));
+        arrived.begin(blob.flushed()?.start);
         write_unpacked(old, &mut blob, &arrived, progress)?;
         let written = blob.finish()?;
         writer.flush()?;

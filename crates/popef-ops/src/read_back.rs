@@ -5,11 +5,11 @@ use std::io::{self, Read, Seek as _, SeekFrom, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Scope, ScopedJoinHandle};
 
 use popef::read::{ExecutableBlob, Limits, Unpack};
 use popef::write::{BlobWriter, Destination, PackedWriter, Rewind};
 use popef::{Blob, Writer};
+use popef_work::{Aside, Thread, Turn, aside};
 
 use crate::error::{Code, Error};
 use crate::progress::Progress;
@@ -69,6 +69,8 @@ pub(crate) struct Arrived {
 
 #[derive(Clone, Copy, Default)]
 struct State {
+    /// Where the data begins in the file, once that is known.
+    start: Option<u64>,
     end: u64,
     ended: Option<Ended>,
 }
@@ -80,6 +82,12 @@ enum Ended {
 }
 
 impl Arrived {
+    /// Tells where the data begins in the file.
+    pub(crate) fn begin(&self, start: u64) {
+        self.lock().start = Some(start);
+        self.tell(start);
+    }
+
     fn tell(&self, end: u64) {
         self.lock().end = end;
         self.changed.notify_all();
@@ -92,8 +100,18 @@ impl Arrived {
 
     /// Waits until more than `at` has arrived, or the end.
     fn behind(&self, at: u64) -> State {
-        let nothing = |state: &mut State| state.end <= at && state.ended.is_none();
-        *self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner)
+        self.wait_while(|state| state.end <= at)
+    }
+
+    /// Waits until it is known where the data begins. `None` if nothing is written.
+    fn start(&self) -> Option<u64> {
+        self.wait_while(|state| state.start.is_none()).start
+    }
+
+    /// Waits as long as this is so, or until the end.
+    fn wait_while(&self, so: impl Fn(&State) -> bool) -> State {
+        let goes_on = |state: &mut State| state.ended.is_none() && so(state);
+        *self.changed.wait_while(self.lock(), goes_on).unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -108,11 +126,12 @@ struct Tail<'a> {
     /// The number of bytes on disk.
     on_disk: u64,
     arrived: &'a Arrived,
+    turn: &'a Turn,
 }
 
 impl Read for Tail<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let State { end, ended } = self.arrived.behind(self.at);
+        let State { end, ended, .. } = self.turn.wait(|| self.arrived.behind(self.at));
         if ended == Some(Ended::GivenUp) {
             return Err(io::Error::other("nothing more is written"));
         }
@@ -137,10 +156,10 @@ impl Tail<'_> {
     }
 }
 
-/// The comparison of an executable with its written form. It has its own thread if there is much to compare.
+/// The comparison of an executable with its written form.
 pub(crate) struct ReadBack<'s, 'a> {
     compare: Compare<'a>,
-    thread: Option<ScopedJoinHandle<'s, Result<bool, Error>>>,
+    work: Option<Aside<'s, Result<bool, Error>>>,
 }
 
 /// What is compared.
@@ -148,8 +167,6 @@ pub(crate) struct ReadBack<'s, 'a> {
 pub(crate) struct Compare<'a> {
     pub(crate) old: ExecutableBlob<'a>,
     pub(crate) file: &'a fs::File,
-    /// Where the data begins in it.
-    pub(crate) start: u64,
     /// Whether the output is compressed.
     pub(crate) packed: bool,
     pub(crate) arrived: &'a Arrived,
@@ -157,11 +174,12 @@ pub(crate) struct Compare<'a> {
 }
 
 impl Compare<'_> {
-    fn run(&self) -> Result<bool, Error> {
+    fn run(&self, turn: &Turn) -> Result<bool, Error> {
         let failed = |error| Error::io("read back what was written", error);
+        let start = turn.wait(|| self.arrived.start()).ok_or_else(ended)?;
         let mut file = self.file.try_clone().map_err(failed)?;
-        file.seek(SeekFrom::Start(self.start)).map_err(failed)?;
-        let mut new = Tail { file, at: self.start, on_disk: self.start, arrived: self.arrived };
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        let mut new = Tail { file, at: start, on_disk: start, arrived: self.arrived, turn };
         let (mut old, size) = (self.old.unpack()?, self.old.uncompressed_size());
         if self.packed {
             same_bytes(&mut old, &mut Unpack::from_reader(new, size, &Limits::default())?, self.progress)
@@ -174,24 +192,30 @@ impl Compare<'_> {
 /// A shorter executable is compared after it was written: a thread would cost more.
 const WORTH_A_THREAD: u64 = 1 << 20;
 
-impl<'s, 'a: 's> ReadBack<'s, 'a> {
-    pub(crate) fn begin<'e>(scope: &'s Scope<'s, 'e>, compare: Compare<'a>, threads: usize) -> Self {
-        let large = compare.old.uncompressed_size() > WORTH_A_THREAD;
-        let builder = || thread::Builder::new().name("popef-read-back".to_owned());
-        let thread =
-            if threads != 1 && large { builder().spawn_scoped(scope, move || compare.run()).ok() } else { None };
-        ReadBack { compare, thread }
-    }
+/// Lets `then` write what is compared meanwhile, with so many threads: without one for it, the comparison is made at its end.
+pub(crate) fn reading_back<R>(
+    compare: Option<Compare<'_>>,
+    threads: usize,
+    then: impl FnOnce(Option<ReadBack<'_, '_>>) -> R,
+) -> R {
+    let Some(compare) = compare else { return then(None) };
+    let is_worth_it = threads != 1 && compare.old.uncompressed_size() > WORTH_A_THREAD;
+    let thread = if is_worth_it { Thread::IfFree } else { Thread::Never };
+    let work = |turn: &Turn| compare.run(turn);
+    aside(thread, "popef-read-back", work, |work| then(Some(ReadBack { compare, work: Some(work) })))
+}
 
+impl ReadBack<'_, '_> {
     /// Compares the rest, and fails if anything differs. The file has all of the data, up to `end`.
     pub(crate) fn finish(mut self, end: u64) -> Result<(), Error> {
         self.compare.arrived.tell(end);
         self.compare.arrived.end(Ended::Whole);
-        let same = match self.thread.take() {
-            Some(thread) => thread.join().unwrap_or_else(|_| Err(ended()))?,
-            None => self.compare.run()?,
-        };
-        if same { Ok(()) } else { Err(wrong(self.compare.old.blob())) }
+        let same = self.work.take().map(Aside::join);
+        if same.and_then(Result::ok).unwrap_or_else(|| Err(ended()))? {
+            Ok(())
+        } else {
+            Err(wrong(self.compare.old.blob()))
+        }
     }
 }
 
@@ -199,9 +223,6 @@ impl<'s, 'a: 's> ReadBack<'s, 'a> {
 impl Drop for ReadBack<'_, '_> {
     fn drop(&mut self) {
         self.compare.arrived.end(Ended::GivenUp);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 

@@ -5,14 +5,15 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
+use std::iter;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
+use std::sync::mpsc;
 
 use popef::read::FileId;
 use popef::types::{BlobType, Text};
 use popef::{Blob, Content, File};
+use popef_work::{Thread, Turn, aside};
 use serde::Serialize;
 
 use crate::error::{Code, Error};
@@ -292,23 +293,19 @@ impl<'f> Plan<'f> {
         make: impl FnOnce(&mut dyn FnMut(Output<'t>)) -> Result<(), Error>,
     ) -> Result<Vec<Output<'t>>, Error> {
         let (sender, receiver) = mpsc::channel::<Output<'t>>();
-        let receiver = Mutex::new(receiver);
-        let settle = || -> Result<Vec<Output<'t>>, Error> {
-            let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
-            let settled = receiver.iter().enumerate().map(|(at, mut output)| {
+        let settle = move |turn: &Turn| -> Result<Vec<Output<'t>>, Error> {
+            let outputs = iter::from_fn(|| turn.wait(|| receiver.recv()).ok());
+            let settled = outputs.enumerate().map(|(at, mut output)| {
                 output.check_blobs(self.blobs(at), has_same_head)?;
                 output.prepare()?;
                 Ok(output)
             });
             settled.collect()
         };
-        thread::scope(|scope| {
-            // If no thread can be started, this is done afterwards.
-            let thread = thread::Builder::new().spawn_scoped(scope, settle).ok();
+        aside(Thread::IfFree, "popef-read-back", settle, |settled| {
             let made = make(&mut |output| _ = sender.send(output));
             drop(sender);
-            let settled = thread.map_or_else(settle, |thread| thread.join().unwrap_or_else(|_| Err(ended())));
-            made.and(settled)
+            made.and(settled.join().unwrap_or_else(|_| Err(ended())))
         })
     }
 

@@ -8,10 +8,10 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use popef_ops::Progress;
+use popef_work::{Thread, aside};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -133,12 +133,12 @@ pub(crate) fn run<T: Send>(
     }
     let (caller, mut questions) = mpsc::channel::<Question>();
     let watch = &Arc::new(Watch::of(caller));
-    thread::scope(|scope| {
-        let working = thread::Builder::new().spawn_scoped(scope, move || {
-            let _end = End(watch);
-            work(watch)
-        });
-        let working = working.map_err(|error| raise_operation(py, &popef_ops::Error::io("start a thread", error)))?;
+    let work = |_: &_| {
+        let _end = End(watch);
+        work(watch)
+    };
+    aside(Thread::Instead, "popef", work, |mut working| {
+        working.begun().map_err(|error| raise_operation(py, &popef_ops::Error::io("start a thread", error)))?;
         let mut raised = None;
         loop {
             let questions = &mut questions;

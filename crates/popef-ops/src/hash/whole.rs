@@ -3,10 +3,10 @@
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
 
 use popef::read::{Data, LocalFile, ReadAt as _};
 use popef::{Blob, File};
+use popef_work::{Thread, Turn, aside};
 
 use super::blob::hash_blob;
 use super::digest::{Algorithms, Digests, Hasher};
@@ -103,13 +103,13 @@ pub(super) fn with_blobs(
 ) -> Result<Digests, Error> {
     let (to, from) = sync_channel(PIECES_AHEAD);
     let (select, algorithms) = (options.select, options.algorithms);
-    thread::scope(|scope| {
-        let whole = thread::Builder::new().spawn_scoped(scope, move || {
-            let mut relay = Relay { to: Some(to), hasher: Hasher::new(algorithms), progress };
-            relay.read(file, select)?;
-            Ok::<_, Error>(relay.hasher.finish())
-        });
-        let whole = whole.map_err(|error| Error::io("start a thread", error))?;
+    let whole = |turn: &Turn| {
+        let mut relay = Relay { to: Some((to, turn)), hasher: Hasher::new(algorithms), progress };
+        relay.read(file, select)?;
+        Ok::<_, Error>(relay.hasher.finish())
+    };
+    aside(Thread::Always, "popef-hash", whole, |mut whole| {
+        whole.begun().map_err(|error| Error::io("start a thread", error))?;
         // If this thread fails, the other one ends now, because its pieces are no longer received.
         let blobs = blobs_from(file, options, Relayed { from, piece: Vec::new(), used: 0 }, take);
         let whole = whole.join().map_err(|_| Error::new(Code::Stopped, "a thread has ended"))?;
@@ -132,7 +132,7 @@ const PIECES_AHEAD: usize = 4;
 /// Hashes everything, and hands the data of blobs on.
 struct Relay<'p> {
     /// `None` if the receiver is gone.
-    to: Option<SyncSender<Vec<u8>>>,
+    to: Option<(SyncSender<Vec<u8>>, &'p Turn)>,
     hasher: Hasher,
     progress: &'p dyn Progress,
 }
@@ -154,7 +154,7 @@ impl Relay<'_> {
             self.progress.add(len_of(&piece))?;
             let to = self.to.as_ref().filter(|_| hand_on);
             // If the other thread has failed, its error is the result.
-            if to.is_some_and(|to| to.send(piece.into_owned()).is_err()) {
+            if to.is_some_and(|(to, turn)| turn.wait(|| to.send(piece.into_owned())).is_err()) {
                 self.to = None;
                 return Ok(());
             }
