@@ -182,7 +182,7 @@ def test_a_forked_process_does_not_wait_forever_for_its_parents_connections(mode
     answers = context.SimpleQueue()
     process = context.Process(target=read, args=(answers,))
     process.start()
-    process.join(20)
+    process.join(60)
     assert process.exitcode == 0
     assert answers.get() == "remote-stopped"
 

@@ -463,8 +463,9 @@ def test_ctrl_c_ends_waiting_for_a_file(run, tmp_path):
 import os, signal, sys, threading, popef
 signal.signal(signal.SIGUSR1, signal.default_int_handler)
 run = iter(popef.scan(sys.argv[1], hash="sha256"))
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 try:
+    # However early or late it comes: the file is read for hours.
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
     next(run)
 except KeyboardInterrupt:
     print("interrupted")

@@ -77,7 +77,8 @@ const MOST_OF_A_LISTING: u64 = 16 << 20;
 /// Answers about uploads: their addresses and a few tokens.
 const MOST_OF_AN_UPLOAD: u64 = 64 << 10;
 const MOST_REDIRECTS: usize = 10;
-/// The services for credentials on a cloud's machines answer at once, or do not exist.
+/// The services for credentials on a cloud's machines answer at once, or do not exist. One that a variable names is waited for as for
+/// any server.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
 /// The variables that set other addresses for them.
 const SERVICES: [&str; 6] = [
@@ -160,7 +161,8 @@ impl Gate {
         trace.begin(gives_credentials);
         let answer = self.client.call(request);
         let answer = if gives_credentials {
-            match tokio::time::timeout(CREDENTIALS_TIMEOUT, answer).await {
+            let longest = if place == Place::Metadata { CREDENTIALS_TIMEOUT } else { Duration::MAX };
+            match tokio::time::timeout(longest, answer).await {
                 Ok(Ok(answer)) => answer,
                 _ => return Err(trace.fault(HttpErrorKind::Decode, Fault::NoCredentials)),
             }

@@ -1,13 +1,13 @@
 //! How many requests and bytes a listing takes.
 
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use popef::OpenOptions;
 use popef_remote::{Location, Need, Remote};
 
 use super::common::content::{Content, Sparse};
 use super::common::http::{Reply, Server};
+use super::common::process::START;
 use super::{open, quick};
 
 /// Lists the file, and returns how many blobs it has, and how many requests and bytes it took, as the server counted them.
@@ -73,7 +73,7 @@ fn many_files_are_read_at_once() {
         counts.0 += 1;
         changed.notify_all();
         let enough = |counts: &mut (usize, usize)| counts.0 < FILES.div_ceil(3).min(FILES - counts.1);
-        let (mut counts, ended) = changed.wait_timeout_while(counts, Duration::from_secs(20), enough).unwrap();
+        let (mut counts, ended) = changed.wait_timeout_while(counts, START, enough).unwrap();
         counts.0 -= 1;
         counts.1 += 1;
         changed.notify_all();

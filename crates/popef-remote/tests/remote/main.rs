@@ -10,18 +10,18 @@ mod stores;
 mod write;
 
 use std::path::Path;
-use std::time::Duration;
 
+use common::process::START;
 use popef::{File, OpenOptions};
 use popef_remote::{Code, Location, Need, Opened, Options, Remote, RemoteError};
 
-/// Options with which a failure comes soon.
+/// Options with which a failure comes soon. The times are for a busy machine: no test waits for one of them.
 fn quick() -> Options {
     let mut options = Options::default();
-    options.connect_timeout = Duration::from_secs(20);
-    options.read_timeout = Duration::from_secs(20);
+    options.connect_timeout = START;
+    options.read_timeout = START;
     options.retries = 2;
-    options.retry_timeout = Duration::from_secs(20);
+    options.retry_timeout = START;
     options
 }
 

@@ -18,8 +18,10 @@ use super::common::nginx::Nginx;
 use super::facts;
 
 const RUNS: u64 = 2_000;
-/// All runs together, on a slow machine.
+/// How long the proxy waits for a client, which goes away long before.
 const ENOUGH: Duration = Duration::from_secs(300);
+/// More requests than all repetitions of those for one file.
+const MOST_REQUESTS: u64 = 200;
 /// What one file may cost, which is twenty times what it is.
 const MOST_BYTES: u64 = 20 << 20;
 
@@ -57,7 +59,7 @@ fn an_unreliable_network_gives_the_right_data_or_an_error() {
                         right.fetch_add(1, SeqCst);
                     }
                     assert!(usage.bytes() < MOST_BYTES, "{} bytes with seed {seed}", usage.bytes());
-                    assert!(begin.elapsed() < ENOUGH, "it takes too long, with seed {seed}");
+                    assert!(usage.requests() < MOST_REQUESTS, "{} requests with seed {seed}", usage.requests());
                 }
             });
         }
