@@ -9,7 +9,7 @@ pub use crate::len::{as_u64, as_usize, len_of};
 pub use crate::model::{Links, numbers_of};
 pub use crate::names::{UnknownName, by_name, named, serde_as_text};
 pub use crate::problems;
-pub use crate::read::{BlobId, Key, Names, PickleArgument};
+pub use crate::read::{BlobId, Key, Names, PickleArgument, is_pickle};
 #[cfg(feature = "serde")]
 pub use crate::types::object::{Hex, List, object, put_text, take_text};
 pub use crate::wire::{Frame, FrameFault, LONGEST_TABLE, Refusal, lower_case_phrase, message_len, number};

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::path::Path;
 
+use popef::seam::is_pickle;
 use popef::types::escape;
 
 use crate::shell::shell_path;
 
 const FOLDER: &str = "this is a folder";
 
-/// What a file is that is clearly not a PopEF file, and what to do about it.
+/// The kind of a file that is clearly not PopEF, and what to do about it.
 ///
 /// It is shown as one sentence: `this is not a PopEF file, it is a ZIP archive; ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Foreign {
         Foreign(format!("{FOLDER}; give the files in it, or a list of them: {find} | popef-dump --files-from -"))
     }
 
-    /// What a path is that no file has, if it looks like an address. Addresses that can be read never come this far.
+    /// For the path of a missing file that looks like an address. Addresses that can be read never come this far.
     pub(crate) fn address(path: &Path) -> Option<Self> {
         let (scheme, _) = path.to_str()?.split_once("://")?;
         let is_scheme =
@@ -75,7 +76,7 @@ impl fmt::Display for Foreign {
 /// How many of a file's first bytes are needed: as far as the mark of a tar archive.
 pub(crate) const LEN: u64 = 512;
 
-/// The bytes that all files of a format have at one position, what such a file is, and what to do with it.
+/// A format whose files all have the same bytes at one position.
 struct Mark {
     at: usize,
     bytes: &'static [u8],
@@ -103,10 +104,6 @@ const MARKS: &[Mark] = &[
     mark(0, b"BZh", "compressed with bzip2", "for a PopEF file in it: bzip2 -dc FILE | popef-dump -"),
     mark(0, b"\x04\x22\x4d\x18", "compressed with LZ4", "for a PopEF file in it: lz4 -dc FILE | popef-dump -"),
     mark(257, b"ustar", "a tar archive", "list what is in it with tar -tf"),
-    mark(0, b"\x80\x02", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
-    mark(0, b"\x80\x03", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
-    mark(0, b"\x80\x04", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
-    mark(0, b"\x80\x05", "a Python pickle", "loading it runs code that it names, so load it only if you trust it"),
     mark(0, b"\x93NUMPY", "a NumPy array", ""),
     mark(0, b"GGUF", "a GGUF model", ""),
     mark(4, b"TFL3", "a TensorFlow Lite model", ""),
@@ -125,20 +122,18 @@ const MARKS: &[Mark] = &[
     mark(0, b"\xcf\xfa\xed\xfe", "a program of macOS", ""),
 ];
 
-/// Whether a file begins with a Python pickle. PopEF may follow it.
-pub(crate) fn is_pickle(first: &[u8]) -> bool {
-    matches!(first, [0x80, 2..=5, ..])
-}
-
-/// What a file is by its first bytes.
+/// Recognises a file by its first bytes.
 pub(crate) fn recognize(first: &[u8]) -> Option<Foreign> {
     let (what, advice) = by_mark(first).or_else(|| by_look(first))?;
     let advice = if advice.is_empty() { String::new() } else { format!("; {advice}") };
     Some(Foreign(format!("this is not a PopEF file, it is {what}{advice}")))
 }
 
-/// What a file is by its mark, and what to do with it.
+/// Recognises a file by its mark.
 pub(crate) fn by_mark(first: &[u8]) -> Option<(&'static str, &'static str)> {
+    if is_pickle(first) {
+        return Some(("a Python pickle", "loading it runs code that it names, so load it only if you trust it"));
+    }
     let has = |mark: &&Mark| first.get(mark.at..).is_some_and(|rest| rest.starts_with(mark.bytes));
     MARKS.iter().find(has).map(|mark| (mark.what, mark.advice))
 }

@@ -4,6 +4,7 @@ use std::io::{self, BufReader, Cursor, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
 use popef::read::LocalFile;
+use popef::seam::is_pickle;
 use popef::{Error, File};
 
 use crate::foreign::{self, Foreign};
@@ -17,7 +18,7 @@ pub struct Opened {
     pub path: PathBuf,
     /// The file with its [damage](File::damage), or why it could not be opened.
     pub file: Result<File, Error>,
-    /// What it is, if it is plainly something else. That says more than the library's error.
+    /// The other kind of file, if it is plainly not PopEF. This says more than the library's error.
     pub foreign: Option<Foreign>,
     /// How it was read, if it is not on this machine.
     pub network: Option<Network>,
@@ -49,14 +50,14 @@ impl Opened {
     /// Says if it is a pipe or standard input without any bytes. As a file it would be whole, and have no blobs, but then the
     /// program that should have written it has probably failed.
     pub fn empty_stream(&self) -> Option<&'static str> {
-        // Of what is no PopEF at its start, nothing is kept.
+        // Input that does not start as PopEF is not kept.
         let is_whole = |file: &&File| self.foreign.is_none() && file.damage().is_none();
         let is_empty = self.file().filter(is_whole).is_some_and(|file| file.size() == 0);
         (is_stream(&self.path) && is_empty)
             .then_some("it has no bytes; the program that should write them may have failed")
     }
 
-    /// What kept the file from being read to its end.
+    /// Why the file could not be read to its end.
     pub fn error(&self) -> Option<&Error> {
         match &self.file {
             Ok(file) => file.damage(),
@@ -154,7 +155,7 @@ fn open_path(path: &Path, data: StreamData) -> Found {
             Ok(pipe) => open_stream(pipe, data),
             Err(_) => (options().open(path), None),
         },
-        // That there is no such file the library says.
+        // The library reports missing files.
         Err(error) if error.kind() == io::ErrorKind::NotFound => (options().open(path), Foreign::address(path)),
         _ => {
             let file = options().open(path);
@@ -194,7 +195,7 @@ fn open_stream(stream: impl Read, data: StreamData) -> Found {
     };
     let mut whole = Cursor::new(first.clone()).chain(stream);
     // Finding the end of a pickle before PopEF needs all bytes.
-    let data = if foreign::is_pickle(&first) { StreamData::Keep } else { data };
+    let data = if is_pickle(&first) { StreamData::Keep } else { data };
     let file = match data {
         StreamData::Skip => options().stream(whole),
         StreamData::Keep => {
@@ -224,7 +225,7 @@ fn unreadable(error: io::Error) -> Result<File, Error> {
     File::from_stream(Unreadable(Some(error)))
 }
 
-/// What a file is whose very first blob cannot be read, as is true of every file that is something else.
+/// Recognises a file whose first blob cannot be read, because then it may be something other than PopEF.
 fn recognize(file: &Result<File, Error>, first: impl FnOnce() -> io::Result<Vec<u8>>) -> Option<Foreign> {
     let damage = file.as_ref().ok()?.damage()?;
     let is_at_start = damage.kind() == popef::error::ErrorKind::Damaged && damage.blob() == Some(0);

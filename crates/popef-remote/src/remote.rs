@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Buf as _, Bytes};
 use popef::read::Indexer;
+use popef::seam::is_pickle;
 use popef::{Error, File, OpenOptions};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::Semaphore;
@@ -213,16 +214,11 @@ impl Remote {
 }
 
 async fn begin((object, first): (Object, Bytes), options: &OpenOptions) -> Result<Begun, RemoteError> {
-    if popef_starts_later(&first) {
+    if is_pickle(&first) {
         return Ok(Begun::Pickle { object, first });
     }
     let (indexer, kept) = index(&object, first.clone(), options).await?;
     Ok(Begun::Indexed { object, indexer: Box::new(indexer), kept, first })
-}
-
-/// Whether the file begins as a Python pickle does.
-fn popef_starts_later(first: &[u8]) -> bool {
-    matches!(first, [0x80, 2..=5, ..])
 }
 
 impl Opening {

@@ -71,6 +71,8 @@ pub use options::OpenOptions;
 #[doc(hidden)]
 pub use pickle_end::PickleArgument;
 pub use pickle_end::end_of_pickles;
+#[doc(hidden)]
+pub use pickle_end::is_pickle;
 pub(crate) use problem::ReadProblem;
 pub use reader::DataReader;
 pub use shape::{Extents, Shape};

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::data::Data;
 use super::file::{File, Held};
 use super::listing::Listing;
-use super::pickle_end::{end_in, is_marked};
+use super::pickle_end::{end_in, is_pickle};
 use super::problem::ReadProblem;
 use super::source::{Backing, ReadAhead};
 use crate::error::{Error, ErrorCode, Problem};
@@ -152,8 +152,8 @@ impl OpenOptions {
     /// Returns the options for a file with this data: with the end of the pickle, if it begins with one.
     pub(super) fn started_in(&self, data: &Data<'_>) -> Result<OpenOptions, Error> {
         let mut first = [0; 2];
-        let begins_as_pickle = self.after_pickle && is_marked(data.read_up_to(0, &mut first)?);
-        let end = if begins_as_pickle { end_in(data)? } else { None };
+        let has_pickle = self.after_pickle && is_pickle(data.read_up_to(0, &mut first)?);
+        let end = if has_pickle { end_in(data)? } else { None };
         // A pickle without anything after it is not a PopEF file.
         let end = end.filter(|&end| end < data.len());
         Ok(OpenOptions { start: end.unwrap_or(self.start), ..*self })

@@ -25,7 +25,7 @@ pub fn end_of_pickles(bytes: &[u8]) -> Option<u64> {
 
 /// Returns whether bytes begin like a pickle of protocol 2 or newer. A PopEF file never does: it would have too many
 /// segments.
-pub(super) fn is_marked(bytes: &[u8]) -> bool {
+pub fn is_pickle(bytes: &[u8]) -> bool {
     matches!(bytes, [0x80, 2..=5, ..])
 }
 
@@ -33,7 +33,7 @@ pub(super) fn is_marked(bytes: &[u8]) -> bool {
 pub(super) fn end_in(data: &Data<'_>) -> Result<Option<u64>, Error> {
     let mut reader = data.reader();
     let mut end = None;
-    while is_marked(reader.peek(2)?) {
+    while is_pickle(reader.peek(2)?) {
         if skip_pickle(&mut reader)?.is_none() {
             return Ok(None);
         }

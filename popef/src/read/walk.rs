@@ -1,7 +1,7 @@
 //! Walks a file from one blob's header to the next.
 
 use super::fetch::Fetch;
-use super::pickle_end::is_marked;
+use super::pickle_end::is_pickle;
 use super::problem::ReadProblem;
 use crate::error::{Error, Problem, with_room_for};
 use crate::len::{as_usize, len_of};
@@ -132,7 +132,7 @@ fn read_head(place: Place, from: &mut impl Fetch, limits: &Limits, keep: &mut im
             Err(Stop::Fault { reach, .. }) if room == u64::MAX && reach > len_of(bytes) => {
                 room = from.measure(reach).map_err(|problem| fault(problem, 0))?;
             }
-            Err(Stop::Fault { .. }) if place.offset == 0 && is_marked(bytes) => {
+            Err(Stop::Fault { .. }) if place.offset == 0 && is_pickle(bytes) => {
                 return Err(fault(ReadProblem::PickleFirst { end: None, len: room }.into(), 0));
             }
             Err(Stop::Fault { problem, at, size, .. }) => {
