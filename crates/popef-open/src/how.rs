@@ -2,7 +2,7 @@
 
 use popef::OpenOptions;
 
-/// What becomes of the data that comes through a stream. Files on disk are read when they are asked for data.
+/// Whether the data of a stream is kept. Files on disk are read when a caller wants their data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamData {
     /// It is skipped: memory stays small, and asking for data is an error.
@@ -11,7 +11,7 @@ pub enum StreamData {
     Keep,
 }
 
-/// What is before the damage is wanted too, and what is behind a pickle.
+/// Files are read up to their damage, and behind a pickle.
 pub(crate) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.damaged(true).after_pickle(true);

@@ -1,4 +1,4 @@
-//! What looks like an address, and is no path.
+//! Texts that look like addresses and are not paths.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use popef::types::redact_word;
 
-/// How addresses begin that lost a slash.
+/// The beginnings of addresses that lost a slash.
 const BEGINNINGS: [&str; 6] = ["http:/", "https:/", "s3:/", "gs:/", "az:/", "hf:/"];
 
-/// What a user wrote, if it looks like an address and there is no such file.
+/// Returns what a user wrote if it looks like an address and no file has that name.
 pub(crate) fn like_address(text: &OsStr) -> Option<Cow<'_, str>> {
     let word = text.to_string_lossy();
     let begins = |known: &str| word.get(..known.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(known));

@@ -9,7 +9,7 @@ use popef::types::redact_word;
 use crate::like_address::like_address;
 use crate::network::Cost;
 
-/// The path for what a user wrote. Of what looks like an address, and is no file, it has no secrets: it is for errors alone.
+/// The path for what a user wrote. A text that looks like an address and is not a file loses its secrets: that path is only for errors.
 pub fn path_of(text: OsString) -> PathBuf {
     let shown = like_address(&text).map(|address| redact_word(&address).into_owned());
     shown.map_or_else(|| text.into(), PathBuf::from)

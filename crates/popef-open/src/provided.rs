@@ -43,10 +43,12 @@ impl<'f> Provided<'f> {
     /// Whether there is data for an anchor of this name.
     pub fn has(&self, anchor: &Text<'_>) -> Presence {
         let all = self.names.get_or_init(&self.gather);
-        match all.names.contains(anchor) {
-            true => Presence::Present,
-            false if all.incomplete => Presence::Unknown,
-            false => Presence::Absent,
+        if all.names.contains(anchor) {
+            Presence::Present
+        } else if all.incomplete {
+            Presence::Unknown
+        } else {
+            Presence::Absent
         }
     }
 }

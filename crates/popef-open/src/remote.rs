@@ -14,10 +14,10 @@ use crate::how::{StreamData, options};
 use crate::like_address::like_address;
 use crate::network::Cost;
 
-/// So many files are opened before anybody asks for them.
+/// The maximum number of files that are opened ahead.
 const AHEAD: usize = 100;
 
-/// What the process knows of other machines. There is one, because connections and secrets are the same for all inputs, and names
+/// The connections and addresses of this process. There is one, because connections and secrets are the same for all inputs, and names
 /// go through places that know only paths.
 #[derive(Default)]
 struct State {
@@ -93,7 +93,8 @@ pub fn configure_remote(options: Options) {
 }
 
 /// The path for what a user wrote. For an address it is a name without secrets, by which [`open`](crate::open()) finds the address.
-/// So the path can be shown anywhere. What only looks like an address is one that cannot be used, unless there is such a file.
+/// The path can be shown anywhere. A text that only looks like an address is an address that cannot be used, unless a file has
+/// that name.
 pub fn path_of(text: OsString) -> PathBuf {
     let is_known = text.to_str().is_some_and(is_remote);
     let Some(address) = is_known.then(|| text.to_string_lossy()).or_else(|| like_address(&text)) else {

@@ -231,7 +231,7 @@ impl Interpreter {
         })
     }
 
-    /// The frame that runs. `None` if there is none.
+    /// The frame that runs. `None` if no Python code runs.
     pub(crate) fn frame<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.get_frame.bind(py).call0().ok()
     }
@@ -283,7 +283,7 @@ impl Interpreter {
         self.is_at(frame, |code, at| code.get(at).is_some_and(|now| self.codes.returns.contains(&Some(*now))))
     }
 
-    /// Whether a frame is at such an instruction.
+    /// Whether a frame is at one of these instructions.
     fn is_at(&self, frame: &Bound<'_, PyAny>, is_so: impl FnOnce(&[u8], usize) -> bool) -> bool {
         let looked = || -> PyResult<bool> {
             let code = frame.getattr("f_code")?.getattr("co_code")?.cast_into::<PyBytes>()?;

@@ -1,4 +1,4 @@
-//! What notebooks show of a file.
+//! The HTML that notebooks show for a file.
 
 use std::fmt::Write as _;
 

@@ -120,7 +120,7 @@ impl ReadAt for Source {
     }
 }
 
-/// What identifies a file, and reveals that it has changed.
+/// The identity of a file, and the properties that reveal a change.
 #[derive(Clone, Copy, PartialEq)]
 struct Seen {
     id: FileId,

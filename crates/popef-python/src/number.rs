@@ -9,7 +9,7 @@ use crate::text::kind_of;
 
 /// A type of whole numbers.
 pub(crate) trait Whole: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr> {
-    /// What numbers it has, in words.
+    /// The range of its numbers, in words.
     fn words() -> String;
 }
 
@@ -31,16 +31,14 @@ pub(crate) fn of<T: Whole>(given: &Bound<'_, PyAny>) -> PyResult<T> {
     given.extract::<T>().map_err(|error| {
         let needed = T::words();
         let is_number = error.is_instance_of::<PyOverflowError>(py) || error.is_instance_of::<PyValueError>(py);
-        match is_number {
+        if is_number {
             // A number of thousands of digits has no text.
-            true => match given.str() {
-                Ok(found) => PyValueError::new_err(format!("needed {needed}, found {found}")),
-                Err(_) => PyValueError::new_err(format!("needed {needed}")),
-            },
-            false if error.is_instance_of::<PyTypeError>(py) => {
-                PyTypeError::new_err(format!("needed {needed}, found {}", kind_of(given)))
-            }
-            false => error,
+            let found = given.str().map(|found| format!(", found {found}")).unwrap_or_default();
+            PyValueError::new_err(format!("needed {needed}{found}"))
+        } else if error.is_instance_of::<PyTypeError>(py) {
+            PyTypeError::new_err(format!("needed {needed}, found {}", kind_of(given)))
+        } else {
+            error
         }
     })
 }

@@ -411,7 +411,7 @@ fn not_closed(py: Python<'_>, name: &str) -> PyErr {
     Own::WriterNotClosed.error(py, &format!("{name} was not closed"))
 }
 
-/// What happened to a writer, or else `otherwise`.
+/// Says that another writer took the place, or else `otherwise`.
 fn closed(displaced_by: Option<&str>, otherwise: &str) -> String {
     displaced_by.map_or_else(
         || otherwise.to_owned(),

@@ -182,7 +182,7 @@ fn secret(text: &str) -> Option<HeaderValue> {
 fn hub() -> Result<Url, &'static str> {
     let endpoint = env::var("HF_ENDPOINT").unwrap_or_else(|_| "https://huggingface.co".to_owned());
     let url = Url::parse(&endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or("the address of the hub, in HF_ENDPOINT, is none such as https://hub.example.com")
+    url.ok_or("the address of the hub, in HF_ENDPOINT, cannot be used: give one such as https://hub.example.com")
 }
 
 /// Addresses in the form of Hugging Face's own tools. The files are behind https.

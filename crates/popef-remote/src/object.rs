@@ -36,7 +36,7 @@ pub(crate) struct Context {
     pub(crate) permits: Arc<Semaphore>,
 }
 
-/// By what a change is seen.
+/// The properties that reveal a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pin {
     size: u64,

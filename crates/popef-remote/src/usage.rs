@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Debug, Default)]
 pub struct Usage {
     counts: Arc<Counts>,
-    /// What counts these too.
+    /// A larger count that includes this one.
     total: Option<Arc<Counts>>,
 }
 

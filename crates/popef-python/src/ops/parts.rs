@@ -149,7 +149,7 @@ fn feed(name: &Bound<'_, PyAny>, given: &Bound<'_, PyAny>) -> PyResult<PackInput
     }
 }
 
-/// What a mapping has.
+/// The entries of a mapping.
 fn pairs<'py>(given: Option<&Bound<'py, PyMapping>>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     given.items()?.iter().map(|pair| pair.extract()).collect()

@@ -28,7 +28,7 @@ pub(super) struct Select {
     /// `None` chooses every blob.
     wanted: Option<Vec<Wanted>>,
     files: Vec<(File, Arc<Opening>)>,
-    /// What a callable raised.
+    /// The exception that a callable raised.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -102,7 +102,7 @@ impl Select {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a callable raised.
+    /// The exception that a callable raised.
     pub(super) fn raised(&self) -> Option<PyErr> {
         self.lock().take()
     }

@@ -72,7 +72,7 @@ struct Run {
     raises: bool,
 }
 
-/// What a path stands for: a file, or a folder that cannot be listed.
+/// A file to scan, or a folder that cannot be listed.
 enum Listed {
     File(PathBuf),
     Unlisted(PathBuf, io::Error),
@@ -255,7 +255,7 @@ impl Run {
 }
 
 impl Current {
-    /// How many records there are about blobs.
+    /// The number of records about blobs.
     fn blobs(&self) -> usize {
         self.scanned.file.as_ref().map_or(0, popef::File::len)
     }
@@ -308,7 +308,7 @@ fn options_of((depth, loaders, policy): Check) -> PyResult<CheckOptions> {
     }
 }
 
-/// What must be found out for these columns.
+/// Returns what these columns need beyond headers.
 fn wanted(
     per_file: bool,
     columns: &[(&'static Column, Py<PyAny>)],

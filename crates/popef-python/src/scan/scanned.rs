@@ -16,7 +16,7 @@ use popef_open::{Foreign, StreamData};
 use popef_ops::Progress;
 use popef_ops::hash::{Algorithms, BlobHash, Digest, Digests, HashOptions, hash, hash_path};
 
-/// What is looked for beyond headers.
+/// The results that are wanted beyond headers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     /// Whether only sums of the blobs are needed.

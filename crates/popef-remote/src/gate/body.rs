@@ -23,11 +23,11 @@ pub(super) struct Checked {
 /// What the number of bytes of a body means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// So many must come.
+    /// The body must have exactly this number.
     Exact,
-    /// No more may come.
+    /// The body may have up to this number.
     AtMost,
-    /// What comes behind them is not read.
+    /// The rest of the body is not read.
     Cut,
 }
 

@@ -25,7 +25,7 @@ pub(crate) enum Fault {
     Cut,
     /// The body is longer than it may be.
     Long,
-    /// A header that has other characters than it may. Its name.
+    /// A header has characters that are not ASCII. Its name.
     Header(HeaderName),
     /// A redirect to an address without https, or one of too many.
     Redirect(String),
