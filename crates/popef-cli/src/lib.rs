@@ -17,6 +17,7 @@
 
 pub mod command;
 pub mod commands;
+pub mod common;
 pub mod complete;
 mod elsewhere;
 pub mod end;

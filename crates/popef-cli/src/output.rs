@@ -7,8 +7,8 @@ use clap::Args;
 use popef_open::is_stdin;
 use popef_ops::{Code, Error, Overwrite, Target, TargetFolder};
 
+use crate::common::Place;
 use crate::elsewhere;
-use crate::plain::Place;
 use crate::tool::raw_stdout;
 use crate::values::path;
 

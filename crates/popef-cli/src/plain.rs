@@ -8,6 +8,7 @@ use popef_open::is_stdin;
 use popef_ops::{Code, Error, Overwrite, PlainFile};
 use popef_show::{UntilClosed, escape, size};
 
+use crate::common::Place;
 use crate::end::unwritten;
 use crate::tool::Tool;
 
@@ -22,28 +23,7 @@ pub enum Plain {
     Counted(u64),
 }
 
-/// Where a file goes.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'p> {
-    /// `-` is standard output. There is none if a dry run names none.
-    pub path: Option<&'p Path>,
-    /// Whether an existing file is replaced.
-    pub force: bool,
-    /// Whether nothing is written, and only said what would be.
-    pub dry_run: bool,
-}
-
-impl Place<'static> {
-    /// That of a command that makes no file.
-    pub const NONE: Self = Place { path: None, force: false, dry_run: false };
-}
-
 impl Place<'_> {
-    /// Whether the file goes to standard output.
-    pub fn is_stdout(self) -> bool {
-        !self.dry_run && self.path.is_some_and(is_stdin)
-    }
-
     /// Begins the file. A dry run fails as well if something is in the way. `sources` and `files` are what is read: the file never
     /// replaces them.
     pub fn begin<'f>(

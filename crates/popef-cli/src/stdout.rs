@@ -8,7 +8,7 @@ use popef_ops::{Code, Error, ErrorReport, InFile};
 use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
-use crate::command::Command;
+use crate::common::Common;
 #[cfg(feature = "remote")]
 use crate::format::NETWORK;
 use crate::format::{Format, json_document, json_line};
@@ -26,9 +26,9 @@ pub struct Stdout {
 
 impl Stdout {
     /// By the options of a command, whatever the command is.
-    pub fn of(command: &dyn Command) -> Self {
-        let takes_file = command.fills_stdout();
-        let json = command.format().filter(|format| *format != Format::Text && !takes_file);
+    pub fn of(common: &Common<'_>) -> Self {
+        let takes_file = common.fills_stdout();
+        let json = common.format.filter(|format| *format != Format::Text && !takes_file);
         Stdout { takes_file, json, begun: Arc::default() }
     }
 

@@ -13,9 +13,9 @@ use popef_open::is_stdin;
 use popef_ops::{Code, Error};
 use popef_show::Out;
 
-use crate::end::unwritten;
-use crate::end::wrong;
-use crate::plain::{Place, Plain};
+use crate::common::Place;
+use crate::end::{unwritten, wrong};
+use crate::plain::Plain;
 use crate::signals::is_stopped;
 use crate::tool::Tool;
 

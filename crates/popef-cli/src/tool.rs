@@ -10,7 +10,7 @@ use popef_open::{Foreign, is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
-use crate::command::Command;
+use crate::common::Common;
 use crate::program::{Complaint, Program};
 use crate::screen::{colors, progress};
 use crate::signals::{hear_signals, is_stopped};
@@ -32,14 +32,14 @@ pub struct Tool {
 
 impl Tool {
     /// `name` is what users type: `popef tiles`. `typed` has the command inside of it, if there is one: `popef tiles plan`.
-    pub fn new(name: &'static str, typed: String, when: When, command: &dyn Command) -> Self {
+    pub fn new(name: &'static str, typed: String, when: When, common: &Common<'_>) -> Self {
         Tool {
             program: Program { name, explain: "popef explain", advise: Some(of_failure) },
             typed,
-            is_forced: command.output().force,
-            takes_lists: command.takes_lists(),
+            is_forced: common.output.force,
+            takes_lists: common.takes_lists,
             colors: colors(when),
-            stdout: Stdout::of(command),
+            stdout: Stdout::of(common),
         }
     }
 

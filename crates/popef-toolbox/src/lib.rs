@@ -96,7 +96,7 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
     match parsed(line) {
         Ok((args, options)) => {
             let command = args.command.given();
-            let tool = Tool::new(args.command.name(), typed("popef", &options), args.color, command);
+            let tool = Tool::new(args.command.name(), typed("popef", &options), args.color, &command.common());
             let ready = tool.check_stdout();
             #[cfg(feature = "remote")]
             let ready = ready.and_then(|()| args.remote.apply(Some(popef_cli::signals::is_stopped)).map_err(wrong));

@@ -9,7 +9,7 @@ use popef::{Blob, File};
 use popef_cli::end::unwritten;
 use popef_cli::filter::{name_of, type_name};
 use popef_cli::input::open_damaged;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::stdout::no_terminal;
 use popef_cli::tool::{Tool, raw_stdout};
 use popef_cli::values::{named, path};
@@ -91,8 +91,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
+    fn common(&self) -> Common<'_> {
+        Common::NONE
     }
 }
 

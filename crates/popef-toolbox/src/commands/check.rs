@@ -9,7 +9,8 @@ use popef_cli::end::{refused, unwritten, wrong};
 use popef_cli::format::Format;
 use popef_cli::groups::{Checks, Quiet, Sources};
 use popef_cli::input::open_to_check;
-use popef_cli::plain::{Place, Plain};
+use popef_cli::common::{Common, Place};
+use popef_cli::plain::Plain;
 use popef_cli::tool::Tool;
 use popef_cli::values::{FormatTo, format_to, path};
 use popef_open::is_stdin;
@@ -80,23 +81,11 @@ impl Command for Args {
         Ok(status)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: false }
-    }
-
-    /// Findings are text, and go to a terminal too.
-    fn fills_stdout(&self) -> bool {
-        false
-    }
-
-    /// That of the last format that names no file.
-    fn format(&self) -> Option<Format> {
+    fn common(&self) -> Common<'_> {
+        // That of the last format that names no file.
         let mut to_stdout = self.format.iter().rev().filter(|to| to.file.is_none());
-        to_stdout.find_map(|to| Format::named(to.format.name()))
-    }
-
-    fn takes_lists(&self) -> bool {
-        true
+        let format = to_stdout.find_map(|to| Format::named(to.format.name()));
+        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: false }).format(format).lists().text()
     }
 }
 
@@ -133,7 +122,7 @@ impl Args {
     }
 
     fn place<'a>(&'a self, file: &'a Path) -> Place<'a> {
-        Place { path: Some(file), ..self.output() }
+        Place { path: Some(file), force: self.force, dry_run: false }
     }
 
     /// Begins the file, if there is one. It never replaces what is read.

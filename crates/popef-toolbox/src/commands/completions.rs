@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use popef_cli::end::unwritten;
 use popef_cli::generate::{Shell, completions_of_commands};
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::{Tool, raw_stdout};
 use popef_cli::values::named;
 use popef_ops::Error;
@@ -34,7 +34,7 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
+    fn common(&self) -> Common<'_> {
+        Common::NONE
     }
 }

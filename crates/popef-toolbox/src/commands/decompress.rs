@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, FormatArgs};
+use popef_cli::format::FormatArgs;
 use popef_cli::input::Inputs;
 use popef_cli::output::EachArgs;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_ops::Error;
 
@@ -46,15 +46,7 @@ impl Command for Args {
         work.run(tool)
     }
 
-    fn output(&self) -> Place<'_> {
-        self.output.place()
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
-    }
-
-    fn takes_lists(&self) -> bool {
-        true
+    fn common(&self) -> Common<'_> {
+        Common::of(self.output.place()).format(self.format.format).lists()
     }
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use popef::{Blob, File};
 use popef_cli::end::{FAILED, NO, unwritten};
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, FormatArgs, NETWORK};
+use popef_cli::format::{FormatArgs, NETWORK};
 use popef_cli::input::open_whole;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_open::begin;
 use popef_ops::diff::{BlobDiff, DiffOptions, DiffSummary, Tolerance, Verdict, diff};
@@ -74,12 +74,8 @@ impl Command for Args {
         Ok(ExitCode::from(status(&self.compare(tool, &a, &b)?)))
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::NONE.format(self.format.format)
     }
 }
 

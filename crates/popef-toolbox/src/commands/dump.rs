@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use popef_cli::format::Format;
 use popef_cli::groups::Parts;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_ops::Error;
 
@@ -35,15 +34,7 @@ impl Command for Args {
         self.list.run(tool, &parts, false)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
-    }
-
-    fn format(&self) -> Option<Format> {
-        self.list.format()
-    }
-
-    fn takes_lists(&self) -> bool {
-        true
+    fn common(&self) -> Common<'_> {
+        Common::NONE.format(self.list.format()).lists()
     }
 }

@@ -7,7 +7,7 @@ use popef::types::redact_word;
 use popef_cli::commands::Explanation;
 use popef_cli::end::{refused, unwritten};
 use popef_cli::format::{Format, FormatArgs};
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::{Tool, advice};
 use popef_cli::values::rule_id;
 use popef_ops::{Code, Error};
@@ -60,12 +60,8 @@ impl Command for Args {
         explanation.run(tool.program(), &mut tool.out()).map_err(refused)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::NONE.format(self.format.format)
     }
 }
 

@@ -9,7 +9,8 @@ use popef_cli::filter::Filter;
 use popef_cli::format::{Format, FormatArgs, end_of_files, json_line};
 use popef_cli::input::{Inputs, open_all};
 use popef_cli::output::check_folder;
-use popef_cli::plain::{Place, refuse_elsewhere};
+use popef_cli::common::{Common, Place};
+use popef_cli::plain::refuse_elsewhere;
 use popef_cli::tool::Tool;
 use popef_cli::values::{named, path};
 use popef_open::is_stdin;
@@ -113,16 +114,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
-    }
-
-    fn takes_lists(&self) -> bool {
-        true
+    fn common(&self) -> Common<'_> {
+        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }).format(self.format.format).lists()
     }
 }
 

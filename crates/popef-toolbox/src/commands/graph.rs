@@ -9,7 +9,7 @@ use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_cli::end::{unwritten, wrong};
 use popef_cli::format::{Format, NETWORK};
-use popef_cli::plain::Place;
+use popef_cli::common::{Common, Place};
 use popef_cli::to_file::Forms;
 use popef_cli::tool::Tool;
 use popef_ops::{Code, Error, did_you_mean};
@@ -130,12 +130,8 @@ impl Command for Args {
         }
     }
 
-    fn output(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: false }
-    }
-
-    fn format(&self) -> Option<Format> {
-        self.format.and_then(|form| Format::named(form.name()))
+    fn common(&self) -> Common<'_> {
+        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: false }).format(self.format.and_then(|form| Format::named(form.name())))
     }
 }
 

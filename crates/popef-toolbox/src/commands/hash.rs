@@ -11,7 +11,7 @@ use popef_cli::end::{FAILED, unwritten};
 use popef_cli::filter::{Filter, type_name};
 use popef_cli::format::{Format, FormatArgs, end_of_files};
 use popef_cli::input::{Inputs, open_whole};
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::{Tool, Watch, described};
 use popef_cli::values::named;
 use popef_open::is_elsewhere;
@@ -95,16 +95,8 @@ impl Command for Args {
         }
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
-    }
-
-    fn takes_lists(&self) -> bool {
-        true
+    fn common(&self) -> Common<'_> {
+        Common::NONE.format(self.format.format).lists()
     }
 }
 

@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use popef_cli::sections;
 use popef_cli::end::unwritten;
 use popef_cli::generate::{MANUAL_WIDTH, manual, manual_of_command};
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::{Tool, raw_stdout};
 use popef_cli::values::path;
 use popef_ops::Error;
@@ -48,8 +48,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
+    fn common(&self) -> Common<'_> {
+        Common::NONE
     }
 }
 

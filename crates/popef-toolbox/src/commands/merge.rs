@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::builder::TypedValueParser;
 use popef_cli::end::unwritten;
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, FormatArgs};
+use popef_cli::format::FormatArgs;
 use popef_cli::input::{Inputs, open_all};
 use popef_cli::output::OutputArgs;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_ops::{Error, Keep, MergeOptions, merge};
 use popef_show::operations::write_merged;
@@ -90,15 +90,7 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        self.output.place()
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
-    }
-
-    fn takes_lists(&self) -> bool {
-        true
+    fn common(&self) -> Common<'_> {
+        Common::of(self.output.place()).format(self.format.format).lists()
     }
 }

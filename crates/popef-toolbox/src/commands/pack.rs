@@ -8,7 +8,7 @@ use popef::write::Packing;
 use popef_cli::end::{unwritten, wrong};
 use popef_cli::format::{Format, FormatArgs, NETWORK, json_line};
 use popef_cli::output::OutputArgs;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
 use popef_open::is_stdin;
@@ -156,12 +156,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        self.output.place()
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::of(self.output.place()).format(self.format.format)
     }
 }
 

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use popef::File;
 use popef_cli::end::unwritten;
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, FormatArgs};
+use popef_cli::format::FormatArgs;
 use popef_cli::input::open_damaged;
 use popef_cli::output::ChangeArgs;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
 use popef_ops::{Error, FilePath, Target};
@@ -55,12 +55,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        self.output.place()
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::of(self.output.place()).format(self.format.format)
     }
 }
 

@@ -13,7 +13,8 @@ use popef_cli::screen;
 use popef_cli::commands::check_telling;
 use popef_cli::end::FAILED;
 use popef_cli::input::{Inputs, open_any};
-use popef_cli::plain::{Place, Plain};
+use popef_cli::common::{Common, Place};
+use popef_cli::plain::Plain;
 use popef_cli::program::Complaint;
 use popef_cli::signals::is_stopped;
 use popef_cli::to_file::Forms;
@@ -90,17 +91,13 @@ impl Command for Args {
         let mut failures = Failures::default();
         let mut page = self.begin(&opened)?;
         let written = self.write(&opened, &unread, &group, &mut page, &mut failures);
-        written.map_err(|error| self.output().of_file(error))?;
-        self.output().finish(tool, page, "a page")?;
+        written.map_err(|error| self.place().of_file(error))?;
+        self.place().finish(tool, page, "a page")?;
         Ok(told(tool, &opened, &unread, &failures))
     }
 
-    fn output(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
-    }
-
-    fn takes_lists(&self) -> bool {
-        true
+    fn common(&self) -> Common<'_> {
+        Common::of(self.place()).lists()
     }
 }
 
@@ -115,8 +112,12 @@ fn nothing_found(opened: &[Opened]) -> Option<Error> {
 }
 
 impl Args {
+    fn place(&self) -> Place<'_> {
+        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
+    }
+
     fn begin(&self, opened: &[Opened]) -> Result<Plain, Error> {
-        self.output().begin(self.inputs.lists(), opened.iter().filter_map(Opened::file))
+        self.place().begin(self.inputs.lists(), opened.iter().filter_map(Opened::file))
     }
 
     fn check(&self, opened: &[Opened]) -> Group {

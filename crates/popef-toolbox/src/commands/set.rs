@@ -14,7 +14,7 @@ use popef_cli::filter::Filter;
 use popef_cli::format::{Format, FormatArgs, json_document, json_line};
 use popef_cli::input::open_whole;
 use popef_cli::output::ChangeArgs;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
 use popef_open::is_stdin;
@@ -144,12 +144,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        self.output.place()
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::of(self.output.place()).format(self.format.format)
     }
 }
 

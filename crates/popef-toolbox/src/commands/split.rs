@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use popef_cli::end::unwritten;
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, FormatArgs};
+use popef_cli::format::FormatArgs;
 use popef_cli::input::open_whole;
 use popef_cli::output::check_folder;
-use popef_cli::plain::Place;
+use popef_cli::common::{Common, Place};
 use popef_cli::tool::Tool;
 use popef_cli::values::{named, path};
 use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, TargetFolder, split};
@@ -102,12 +102,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }).format(self.format.format)
     }
 }
 

@@ -7,10 +7,10 @@ use popef::types::{BlobType, Text};
 use popef::{Blob, File};
 use popef_cli::end::unwritten;
 use popef_cli::filter::{name_of, type_named};
-use popef_cli::format::{Format, FormatArgs};
+use popef_cli::format::FormatArgs;
 use popef_cli::input::open_whole;
 use popef_cli::output::ChangeArgs;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_ops::{Broken, Code, Error, StripOptions, strip};
 use popef_show::operations::write_stripped;
@@ -131,12 +131,8 @@ impl Command for Args {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn output(&self) -> Place<'_> {
-        self.output.place()
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::of(self.output.place()).format(self.format.format)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What protects a user works in every command that has the option, whatever the field behind it is called.
 
 use clap::{Arg, Command as Definition};
-use popef_cli::command::Command;
+use popef_cli::common::Common;
 use popef_cli::format::Format;
 
 /// A line for each command that has one of the options.
@@ -31,10 +31,10 @@ const LINES: &[&str] = &[
 ];
 
 /// What the command of a line answers. A file has a name in it, because some commands must have one.
-fn said<T>(line: &str, more: &str, ask: impl FnOnce(&dyn Command) -> T) -> T {
+fn said<T>(line: &str, more: &str, ask: impl FnOnce(&Common<'_>) -> T) -> T {
     let words = format!("popef {line} {more}");
     let (args, _) = crate::parsed(words.split_whitespace()).unwrap_or_else(|error| panic!("{words}: {error}"));
-    ask(args.command.given())
+    ask(&args.command.given().common())
 }
 
 /// The lines of the commands that have an option, with what it is.
@@ -70,8 +70,8 @@ fn output(line: &str, name: &str) -> String {
 fn every_command_with_force_says_whether_it_is_given() {
     for (line, _) in with_option("force") {
         let to = output(line, "n");
-        assert!(!said(line, &to, |command| command.output().force), "{line}");
-        assert!(said(line, &format!("{to} --force"), |command| command.output().force), "{line}");
+        assert!(!said(line, &to, |common| common.output.force), "{line}");
+        assert!(said(line, &format!("{to} --force"), |common| common.output.force), "{line}");
     }
 }
 
@@ -81,10 +81,10 @@ fn every_command_with_output_says_whether_it_fills_standard_output() {
     for (line, _) in with_option("output") {
         // Findings and pictures are text.
         let is_for_files = !["check f", "tiles exec f"].contains(&line);
-        assert_eq!(said(line, "-o -", |command| command.fills_stdout()), is_for_files, "{line}");
-        assert!(!said(line, "-o n", |command| command.fills_stdout()), "{line}");
+        assert_eq!(said(line, "-o -", |common| common.fills_stdout()), is_for_files, "{line}");
+        assert!(!said(line, "-o n", |common| common.fills_stdout()), "{line}");
         if trials.iter().any(|(trial, _)| *trial == line) {
-            assert!(!said(line, "-o - --dry-run", |command| command.fills_stdout()), "{line}");
+            assert!(!said(line, "-o - --dry-run", |common| common.fills_stdout()), "{line}");
         }
     }
 }
@@ -96,7 +96,7 @@ fn every_command_with_json_says_whether_it_is_asked_for() {
         for format in [Format::Json, Format::Ndjson] {
             if names.iter().any(|name| name.get_name() == format.name()) {
                 let more = format!("{} --format {}", output(line, "n"), format.name());
-                assert_eq!(said(line, &more, |command| command.format()), Some(format), "{line}");
+                assert_eq!(said(line, &more, |common| common.format), Some(format), "{line}");
             }
         }
     }
@@ -107,6 +107,6 @@ fn every_command_with_lists_says_so() {
     let with = with_option("files-from");
     for line in LINES {
         let takes = with.iter().any(|(with, _)| with == line);
-        assert_eq!(said(line, &output(line, "n"), |command| command.takes_lists()), takes, "{line}");
+        assert_eq!(said(line, &output(line, "n"), |common| common.takes_lists), takes, "{line}");
     }
 }

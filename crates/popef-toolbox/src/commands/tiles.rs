@@ -12,7 +12,7 @@ use clap::Subcommand;
 use clap::builder::TypedValueParser;
 use popef_cli::end::wrong;
 use popef_cli::format::{Format, FormatArgs};
-use popef_cli::plain::Place;
+use popef_cli::common::{Common, Place};
 use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::tiles::TilesFormat;
@@ -84,20 +84,12 @@ impl Command for Args {
         }
     }
 
-    /// Only exec makes a file.
-    fn output(&self) -> Place<'_> {
-        match &self.what {
+    fn common(&self) -> Common<'_> {
+        let place = match &self.what {
             What::Exec(args) => args.place(),
+            // Only exec makes a file.
             _ => Place::NONE,
-        }
-    }
-
-    /// A picture is text, and goes to a terminal too.
-    fn fills_stdout(&self) -> bool {
-        false
-    }
-
-    fn format(&self) -> Option<Format> {
-        self.format.and_then(|form| Format::named(form.name()))
+        };
+        Common::of(place).format(self.format.and_then(|form| Format::named(form.name()))).text()
     }
 }

@@ -12,7 +12,7 @@ use popef_cli::end::{FAILED, NO, unwritten};
 use popef_cli::filter::Filter;
 use popef_cli::format::{Format, FormatArgs, end_of_files};
 use popef_cli::input::open_whole;
-use popef_cli::plain::Place;
+use popef_cli::common::Common;
 use popef_cli::tool::{Tool, Watch, described};
 use popef_cli::values::path;
 use popef_open::is_elsewhere;
@@ -116,12 +116,8 @@ impl Command for Args {
         Ok(ExitCode::from(status))
     }
 
-    fn output(&self) -> Place<'_> {
-        Place::NONE
-    }
-
-    fn format(&self) -> Option<Format> {
-        Some(self.format.format)
+    fn common(&self) -> Common<'_> {
+        Common::NONE.format(self.format.format)
     }
 }
 

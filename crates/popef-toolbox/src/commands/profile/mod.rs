@@ -21,7 +21,7 @@ use form::FORMS;
 use input::{Input, Keep};
 use popef_cli::end::{unwritten, wrong};
 use popef_cli::format::{Format, NETWORK};
-use popef_cli::plain::Place;
+use popef_cli::common::{Common, Place};
 use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::profile::{ComparedModels, Profile, ProfileFormat, ProfileHead, SummaryReport};
@@ -41,12 +41,8 @@ impl Command for Args {
         self.apart()?.show_report(tool)
     }
 
-    fn output(&self) -> Place<'_> {
-        Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
-    }
-
-    fn format(&self) -> Option<Format> {
-        self.format.and_then(|form| Format::named(form.name()))
+    fn common(&self) -> Common<'_> {
+        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }).format(self.format.and_then(|form| Format::named(form.name())))
     }
 }
 

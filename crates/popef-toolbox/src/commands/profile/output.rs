@@ -3,7 +3,8 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use popef_cli::plain::{Place, Plain};
+use popef_cli::common::Place;
+use popef_cli::plain::Plain;
 use popef_cli::signals::{hear_signals, is_stopped};
 use popef_cli::tool::Tool;
 use popef_ops::{Code, Error};

@@ -12,7 +12,7 @@ use popef::types::{Text, escape};
 use popef_cli::end::{FAILED, unwritten, wrong};
 use popef_cli::format::NETWORK;
 use popef_cli::input::{open_any, open_stream, whatever_is_popef};
-use popef_cli::plain::Place;
+use popef_cli::common::Place;
 use popef_cli::to_file::Forms;
 use popef_cli::tool::{Tool, described};
 use popef_open::{is_elsewhere, is_stream};
