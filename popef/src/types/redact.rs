@@ -19,15 +19,48 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     redacted(text, |c: char| c.is_whitespace() || "\"'`<>".contains(c))
 }
 
-/// Does the same for text that was given as one word: an address in it extends to the end, across spaces and quotes.
+/// Does the same for text that was given as one word for a file or an address: an address in it extends to the end, across
+/// spaces and quotes. An address that has a login and a path, and no scheme, is known only here: in a text, it could be
+/// the name of a tensor.
 ///
 /// ```
 /// use popef::types::redact_word;
 ///
 /// assert_eq!(redact_word("oci://me:a b'c@host/a.popef"), "oci://host/a.popef");
+/// assert_eq!(redact_word("me:word@host:/a.popef"), "host:/a.popef");
 /// ```
 pub fn redact_word(word: &str) -> Cow<'_, str> {
-    redacted(word, |_| false)
+    match redacted(word, |_| false) {
+        Cow::Borrowed(word) => without_login(word).map_or(Cow::Borrowed(word), Cow::Owned),
+        shown => shown,
+    }
+}
+
+/// A word without its login, if it is `user:password@host/path`, or `user:password@host:/path` as `scp` takes it, perhaps
+/// behind an option. A drive of Windows is no user, and a password that begins with a slash is a path.
+fn without_login(word: &str) -> Option<String> {
+    let word = narrow(word);
+    let (user, behind) = word.split_once(':')?;
+    let (password, host) = behind.rsplit_once('@')?;
+    let (option, user) = user.rfind('=').map_or(("", user), |at| user.split_at(at.saturating_add(1)));
+    let is_login = !user.is_empty() && !user.contains(is_slash) && !password.starts_with(is_slash);
+    let has_path = host.find(is_slash).is_some_and(|at| at > 0);
+    (is_login && has_path).then(|| format!("{option}{host}"))
+}
+
+fn is_slash(c: char) -> bool {
+    c == '/' || c == '\\'
+}
+
+/// A text with the letters of ASCII in place of those that only look like them, because they are wider.
+fn narrow(text: &str) -> Cow<'_, str> {
+    let is_wide = |c: &char| ('\u{ff01}'..='\u{ff5e}').contains(c);
+    if !text.contains(|c| is_wide(&c)) {
+        return Cow::Borrowed(text);
+    }
+    let ascii =
+        |c: char| if is_wide(&c) { char::from_u32(u32::from(c).saturating_sub(0xfee0)).unwrap_or(c) } else { c };
+    Cow::Owned(text.chars().map(ascii).collect())
 }
 
 /// In addresses with these schemes, `?` can also be a pattern, and `@` can follow a container.
@@ -37,8 +70,9 @@ const WITH_CONTAINER: [&str; 6] = ["az", "azure", "abfs", "abfss", "wasb", "wasb
 const WITHOUT_SLASHES: [&str; 10] = ["http", "https", "ftp", "ftps", "sftp", "s3", "s3a", "gs", "gcs", "hf"];
 
 fn redacted(text: &str, ends: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
+    let narrow = narrow(text);
     let mut shown = String::new();
-    let mut rest = text;
+    let mut rest = &*narrow;
     while let Some(Found { before, scheme, body }) = Found::first(rest, ends) {
         shown.push_str(before);
         let word = body.split(ends).next().unwrap_or_default();
@@ -46,7 +80,7 @@ fn redacted(text: &str, ends: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
         rest = body.strip_prefix(word).unwrap_or_default();
     }
     shown.push_str(rest);
-    if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }
+    if shown == *narrow { Cow::Borrowed(text) } else { Cow::Owned(shown) }
 }
 
 /// An address in a text.
@@ -60,7 +94,6 @@ struct Found<'t> {
 
 impl<'t> Found<'t> {
     fn first(text: &'t str, ends: impl Fn(char) -> bool) -> Option<Self> {
-        let is_slash = |c: char| c == '/' || c == '\\';
         for (at, found) in text.match_indices([':', '?', '/']) {
             let (before, rest) = text.split_at(at);
             let behind = rest.get(found.len()..).unwrap_or_default();
@@ -70,9 +103,8 @@ impl<'t> Found<'t> {
                     let scheme = before.rsplit(|c| !in_scheme(c)).next().unwrap_or_default();
                     let scheme = scheme.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
                     // One letter is a drive.
-                    let is_known = || WITHOUT_SLASHES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
                     let goes_on = || behind.chars().next().is_some_and(|next| !ends(next) && !next.is_whitespace());
-                    if scheme.len() > 1 && (behind.starts_with(is_slash) || is_known() && goes_on()) {
+                    if scheme.len() > 1 && (behind.starts_with(is_slash) || is_known(scheme) && goes_on()) {
                         let body = behind.trim_start_matches(is_slash);
                         let before = text.get(..text.len().saturating_sub(body.len())).unwrap_or_default();
                         return Some(Found { before, scheme, body });
@@ -85,13 +117,13 @@ impl<'t> Found<'t> {
                         return Some(Found { before, scheme: "", body: rest });
                     }
                 }
-                // An address of the same scheme.
+                // An address of the same scheme, or one whose colon is missing or stands apart.
                 _ => {
-                    let begins =
-                        before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !":/\\._-".contains(c));
-                    let authority = behind.strip_prefix('/').and_then(|body| body.split('/').next());
-                    if begins && authority.is_some_and(|it| it.split_once(':').is_some_and(|(_, it)| it.contains('@')))
-                    {
+                    let authority =
+                        behind.strip_prefix('/').and_then(|body| body.split(|c| c == '/' || ends(c)).next());
+                    let has_login = |it: &str| it.split_once(':').is_some_and(|(_, it)| it.contains('@'));
+                    let scheme = || before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+                    if authority.is_some_and(|it| has_login(it) || it.contains('@') && is_known(scheme())) {
                         let (before, body) = text.split_at(at.saturating_add(2));
                         return Some(Found { before, scheme: "", body });
                     }
@@ -100,6 +132,10 @@ impl<'t> Found<'t> {
         }
         None
     }
+}
+
+fn is_known(scheme: &str) -> bool {
+    WITHOUT_SLASHES.iter().any(|known| known.eq_ignore_ascii_case(scheme))
 }
 
 /// Whether the text after a `?` is a query: a name and its value.
@@ -178,6 +214,12 @@ mod tests {
             "//u:SECRET@h/a",
             "h.com/a.popef?X-Amz-Signature=SECRET&b",
             "https://h/a#token=SECRET",
+            "https//u:SECRET@h/a",
+            "https//SECRET@h/a",
+            "https ://u:SECRET@h/a",
+            "https\u{ff1a}//u:SECRET@h/a",
+            "https\u{ff1a}\u{ff0f}\u{ff0f}u:SECRET@h/a",
+            "https:\u{ff0f}\u{ff0f}u\u{ff1a}SECRET\u{ff20}h/a",
         ];
         for word in words {
             for text in [word.to_owned(), format!("cannot read \"{word}\": no"), format!("{word}: no such file")] {
@@ -189,6 +231,18 @@ mod tests {
             }
         }
         assert!(!redact_word("ftp://u:SE CRET'SECRET@h/a").contains("CRET"));
+        for (word, shown) in [
+            ("u:SECRET@h:/a", "h:/a"),
+            ("u:SECRET@h/a", "h/a"),
+            ("u:SE/CRET@x@h/a", "h/a"),
+            ("--output=u:SECRET@h/a", "--output=h/a"),
+            ("u\u{ff1a}SECRET\u{ff20}h/a", "h/a"),
+        ] {
+            assert_eq!(redact_word(word), shown);
+        }
+        for word in ["a:b@c", "a:b@c.popef", "C:/a@b/c", r"D:\a@b\c", "models/a:b@c/d", "git@host:/a", "x:/b@c/d"] {
+            assert_eq!(redact_word(word), word);
+        }
     }
 
     #[test]
@@ -210,6 +264,8 @@ mod tests {
             "https://h/m.popef?...: no such file",
             "see https://h/m.popef.",
             "note: what? a=b",
+            "a:b@c/d",
+            "\u{ff1a}// ok",
         ];
         for text in texts {
             assert_eq!(redact(text), text);

@@ -11,7 +11,7 @@ use popef_cli::output::OutputArgs;
 use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
-use popef_open::is_stdin;
+use popef_open::{is_stdin, path_of};
 use popef_ops::pack::{LeftBehind, PackInput, PackOptions, Packed, PackedBlob, pack};
 use popef_ops::{Error, OutputPath};
 use popef_show::Network;
@@ -105,7 +105,7 @@ fn named_file(text: &str) -> Result<NamedFile, &'static str> {
     match text.split_once('=') {
         Some(("", _)) => Err("the NAME of NAME=FILE is empty; is a variable of the shell not set?"),
         Some((_, "-")) => Err("it is not read from standard input (-); give a file"),
-        Some((name, path)) if !path.is_empty() => Ok(NamedFile { name: name.to_owned(), path: path.into() }),
+        Some((name, path)) if !path.is_empty() => Ok(NamedFile { name: name.to_owned(), path: path_of(path.into()) }),
         _ => Err("it is not NAME=FILE"),
     }
 }
@@ -191,7 +191,7 @@ impl Args {
         let mut inputs: Vec<PackInput> = self.folder.iter().cloned().map(PackInput::Folder).collect();
         inputs.extend(self.executables.iter().map(|text| {
             let (path, name) = executable(text);
-            PackInput::Executable(path.to_owned(), name.map(str::to_owned))
+            PackInput::Executable(path_of(path.as_os_str().to_owned()), name.map(str::to_owned))
         }));
         for path in &self.metadata {
             inputs.push(metadata(path)?);

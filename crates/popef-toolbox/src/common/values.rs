@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
-use popef_open::{is_elsewhere, is_stdin};
+use popef_open::{is_elsewhere, is_stdin, path_of};
 
 pub(crate) use popef_cli::values::{named, path};
 
@@ -44,7 +44,7 @@ fn for_name(text: &str) -> Option<GivenArrays> {
         return None;
     }
     let (name, path) = parts().find(|(_, path)| Path::new(path).exists()).or_else(|| parts().next())?;
-    Some(GivenArrays::For(name.to_owned(), path.into()))
+    Some(GivenArrays::For(name.to_owned(), path_of(path.into())))
 }
 
 /// A tolerance of a comparison.

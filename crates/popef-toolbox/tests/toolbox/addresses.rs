@@ -5,7 +5,7 @@ use crate::common::Place;
 const SECRET: &str = "hunter2";
 
 /// Addresses of which no command can do anything, and one of a server that is not there.
-const ADDRESSES: [&str; 18] = [
+const ADDRESSES: [&str; 24] = [
     "ftp://u:hunter2@h/a.popef",
     "gcs://b/a.popef?sig=hunter2",
     "oci://u:hunter2@h/a.popef",
@@ -24,6 +24,12 @@ const ADDRESSES: [&str; 18] = [
     "hf://n?token=hunter2",
     "//u:hunter2@h/a.popef",
     "http://u:hunter2@127.0.0.1:1/a.popef?sig=hunter2",
+    "https//u:hunter2@h/a.popef",
+    "https ://u:hunter2@h/a.popef",
+    "https\u{ff1a}\u{ff0f}\u{ff0f}u:hunter2@h/a.popef",
+    "https:\u{ff0f}\u{ff0f}u\u{ff1a}hunter2\u{ff20}h/a.popef",
+    "u:hunter2@h:/a.popef",
+    "u:hunter2@h/a.popef",
 ];
 
 #[test]
@@ -70,6 +76,9 @@ fn no_command_shows_a_secret() {
         &["pack", "--tensors", "URL", "-o", "out.popef"],
         &["pack", "--metadata", "URL", "-o", "out.popef"],
         &["pack", "URL", "-o", "out.popef"],
+        &["pack", "--feed", "n=URL", "-o", "out.popef"],
+        &["pack", "--tensors", "n=URL", "-o", "out.popef"],
+        &["pack", "--executable", "URL", "-o", "out.popef"],
         &["set", "URL", "--in-place", "--rename", "a=b"],
         &["set", file, "--merge", "URL", "-o", "out.popef"],
         &["set", file, "--tensors", "URL", "-o", "out.popef"],
@@ -120,4 +129,8 @@ fn a_file_is_not_an_address() {
     std::fs::create_dir_all(place.path("ftp:/u:word@h")).unwrap();
     place.write("ftp:/u:word@h/a.popef?b=c", place.read("executable.popef"));
     place.run(&["ls", "ftp:/u:word@h/a.popef?b=c"]).good();
+    std::fs::create_dir_all(place.path("epoch:3@best")).unwrap();
+    place.run(&["merge", "executable.popef", "-o", "epoch:3@best/new.popef"]).good();
+    place.run(&["merge", "executable.popef", "-o", "epoch:3@best.popef"]).good();
+    assert!(place.path("epoch:3@best/new.popef").exists() && place.path("epoch:3@best.popef").exists());
 }
