@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popef::File;
-use popef_open::{Opened, StreamData, is_stdin, open, open_handle};
+use popef_open::{Opened, StreamData, is_named_pipe, is_stdin, open, open_handle};
 use popef_ops::{Code, Error};
 
 use crate::end::{refused, wrong};
 use crate::groups::{Lists, with_objects};
 use crate::meant::meant;
-use crate::signals::is_stopped;
+use crate::signals::{UntilStopped, is_stopped};
 use crate::tool::Tool;
 use crate::values::path;
 
@@ -88,8 +88,9 @@ fn is_endless(_: &Path) -> bool {
 fn open_copied(path: &Path, data: StreamData) -> Result<Opened, Error> {
     let handle = match fs::metadata(path) {
         _ if is_stdin(path) => stdin()?,
-        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-            copied(fs::File::open(path).map_err(|error| unreadable(error).in_file(path))?)?
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() && !is_named_pipe(path) => {
+            let stream = fs::File::open(path).map_err(|error| unreadable(error).in_file(path))?;
+            copied(UntilStopped(stream))?
         }
         // If there is no such file, the library says so.
         _ => return Ok(open(path, data)),
@@ -107,7 +108,11 @@ fn stdin() -> Result<fs::File, Error> {
     let mut stdin = fs::File::from(stdin);
     let is_file = stdin.metadata().is_ok_and(|metadata| metadata.is_file());
     // A program before this one may have read a part of it.
-    if is_file && stdin.stream_position().is_ok_and(|position| position == 0) { Ok(stdin) } else { copied(stdin) }
+    if is_file && stdin.stream_position().is_ok_and(|position| position == 0) {
+        Ok(stdin)
+    } else {
+        copied(UntilStopped(stdin))
+    }
 }
 
 #[cfg(not(unix))]
@@ -130,6 +135,7 @@ fn copied(mut stream: impl Read) -> Result<fs::File, Error> {
             Ok(0) => return Ok(copy),
             Ok(len) => len,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(_) if is_stopped() => 0,
             Err(error) => return Err(unreadable(error)),
         };
         if is_stopped() {

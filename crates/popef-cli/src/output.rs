@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use popef_open::is_stdin;
+use popef_open::{is_stdin, is_stream};
 use popef_ops::{Code, Error, Overwrite, Target, TargetFolder};
 
 use crate::common::Place;
@@ -193,17 +193,17 @@ impl ChangeArgs {
         self.in_place
     }
 
-    /// The target for an input. The input's path is known unless it came through a pipe.
-    pub fn target<'t>(&'t self, input: Option<&'t Path>) -> Result<Target<'t>, Error> {
-        if !self.in_place {
-            return Ok(target(self.place()));
+    /// The target for an input.
+    pub fn target<'t>(&'t self, input: &'t Path) -> Result<Target<'t>, Error> {
+        match self.in_place {
+            false => Ok(target(self.place())),
+            true if is_stream(input) && !popef_open::is_elsewhere(input) => {
+                let message = "what comes through a pipe cannot be changed in place; use --output";
+                Err(Error::new(Code::WrongArguments, message).in_file(input))
+            }
+            true if self.dry_run => Ok(elsewhere::trial(input, Overwrite::Inputs)),
+            true => Ok(elsewhere::target(input, Overwrite::Inputs)),
         }
-        let stdin = || Error::new(Code::WrongArguments, "standard input cannot be changed in place; use --output");
-        let in_place = |path| match self.dry_run {
-            true => elsewhere::trial(path, Overwrite::Inputs),
-            false => elsewhere::target(path, Overwrite::Inputs),
-        };
-        input.map(in_place).ok_or_else(stdin)
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.

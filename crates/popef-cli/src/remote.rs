@@ -1,7 +1,7 @@
 //! Options for files on other machines.
 
-use std::fs;
 use std::io::{self, Read as _};
+use std::path::Path;
 
 use clap::{ArgAction, Args};
 use popef_open::configure_remote;
@@ -70,7 +70,7 @@ impl std::fmt::Debug for RemoteArgs {
 fn headers_of(path: &str) -> io::Result<String> {
     const MOST: u64 = 64 << 10;
     let mut text = String::new();
-    let len = fs::File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    let len = popef_open::open_plain(Path::new(path))?.take(MOST).read_to_string(&mut text)?;
     match u64::try_from(len) {
         Ok(MOST) => Err(io::Error::new(io::ErrorKind::InvalidData, "headers have less than 64 KiB")),
         _ => Ok(text),

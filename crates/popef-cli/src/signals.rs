@@ -1,6 +1,6 @@
 //! Signals that stop the work.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 
@@ -76,4 +76,35 @@ fn ignored_signals() -> Option<u64> {
 /// Whether the work is to be stopped.
 pub fn is_stopped() -> bool {
     SIGNALLED.load(Ordering::Relaxed)
+}
+
+/// A stream whose reader is not kept waiting once the work is to be stopped. The system goes on with a read after a signal that
+/// is heard.
+#[derive(Debug)]
+pub struct UntilStopped<R>(pub R);
+
+#[cfg(unix)]
+impl<R: Read + std::os::fd::AsFd> Read for UntilStopped<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        // Another thread may get the signal.
+        const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        loop {
+            if is_stopped() {
+                return Err(io::Error::other("the work was stopped"));
+            }
+            match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&PATIENCE)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                // If it cannot be waited for, it can be read all the same.
+                Ok(_) | Err(_) => return self.0.read(buffer),
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl<R: Read> Read for UntilStopped<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
 }

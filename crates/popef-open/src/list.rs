@@ -1,4 +1,3 @@
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -6,12 +5,12 @@ use popef::OpenOptions;
 use popef::error::ErrorCode;
 
 use crate::foreign::{self, by_mark, is_text};
-use crate::open::is_stdin;
+use crate::open::{is_stdin, open_plain};
 
 /// The paths in a list: one per line, or with NUL between them as `find -print0` writes them. `-` reads the list from
 /// standard input. A file that is plainly something else, such as a PopEF file, is an error.
 pub fn listed(list: &Path) -> io::Result<Vec<PathBuf>> {
-    if is_stdin(list) { paths(io::stdin().lock()) } else { paths(fs::File::open(list)?) }
+    if is_stdin(list) { paths(io::stdin().lock()) } else { paths(open_plain(list)?) }
 }
 
 fn paths(mut list: impl Read) -> io::Result<Vec<PathBuf>> {

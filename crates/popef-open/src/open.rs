@@ -98,7 +98,32 @@ pub fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     if crate::is_elsewhere(path) {
         return crate::remote::read_elsewhere(path);
     }
-    Ok(if is_stdin(path) { Box::new(stdin()?) } else { Box::new(fs::File::open(path)?) })
+    Ok(if is_stdin(path) { Box::new(stdin()?) } else { Box::new(open_plain(path)?) })
+}
+
+/// Opens a file on this machine, or what a name in `/dev` stands for. A pipe that has a name on disk is an error: opening it
+/// would wait for its writer, who may never come.
+pub fn open_plain(path: &Path) -> io::Result<fs::File> {
+    if is_named_pipe(path) {
+        let why = "it is a named pipe; give its bytes on standard input (-)";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    fs::File::open(path)
+}
+
+/// Whether a path is that of a pipe on disk. The pipes of `/dev/stdin` and `<(...)` are open already, and so have no path or one
+/// in `/dev` or `/proc`.
+#[cfg(unix)]
+pub fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let is_pipe = fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+    let is_of_process = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    is_pipe && !is_of_process && path.canonicalize().is_ok()
+}
+
+#[cfg(not(unix))]
+pub fn is_named_pipe(_: &Path) -> bool {
+    false
 }
 
 /// Opens a regular file whose handle the caller has, such as an unnamed copy of a stream. `path` is what the user named.
@@ -151,8 +176,9 @@ type Found = (Result<File, Error>, Option<Foreign>);
 fn open_path(path: &Path, data: StreamData) -> Found {
     match fs::metadata(path).map(|metadata| metadata.file_type()) {
         Ok(kind) if kind.is_dir() => (options().open(path), Some(Foreign::folder(path))),
-        Ok(kind) if !kind.is_file() => match fs::File::open(path) {
+        Ok(kind) if !kind.is_file() => match open_plain(path) {
             Ok(pipe) => open_stream(pipe, data),
+            // The library's error for what is no file says more.
             Err(_) => (options().open(path), None),
         },
         // The library reports missing files.

@@ -1,11 +1,10 @@
 //! Policy files.
 
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use popef_check::{Policy, Rule};
-use popef_open::{is_stdin, is_stream, policy_of};
+use popef_open::{is_stdin, is_stream, open_plain, policy_of};
 use serde::de::DeserializeOwned;
 
 use crate::program::{Program, Refusal};
@@ -21,7 +20,7 @@ pub fn read_policy<P: DeserializeOwned>(
     path: &Path,
     rules: fn() -> Vec<&'static Rule>,
 ) -> Result<P, Refusal> {
-    let bytes = if is_stdin(path) { stdin() } else { fs::read(path) };
+    let bytes = bytes(path);
     let unread = |source| Refusal::Unread { doing: "read the policy", path: path.to_owned(), source };
     let bytes = bytes.map_err(unread)?;
     let wrong = |problem| Refusal::Policy { path: path.to_owned(), problem };
@@ -35,8 +34,11 @@ pub fn read_policy<P: DeserializeOwned>(
     text.and_then(|text| policy_of(&text, &rule, &|id| program.no_rule(id, rules()))).map_err(wrong)
 }
 
-fn stdin() -> io::Result<Vec<u8>> {
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
+    match is_stdin(path) {
+        true => io::stdin().lock().read_to_end(&mut bytes)?,
+        false => open_plain(path)?.read_to_end(&mut bytes)?,
+    };
     Ok(bytes)
 }

@@ -12,6 +12,7 @@ use popef_cli::filter::{Filter, type_name};
 use popef_cli::format::{Format, FormatArgs, end_of_files};
 use popef_cli::input::{Inputs, open_whole};
 use popef_cli::common::Common;
+use popef_cli::signals::{UntilStopped, is_stopped};
 use popef_cli::tool::{Tool, Watch, described};
 use popef_cli::values::named;
 use popef_open::is_elsewhere;
@@ -100,6 +101,12 @@ impl Command for Args {
     }
 }
 
+/// The digests of all bytes on standard input.
+fn hash_stdin(algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
+    let hashed = hash_bytes(&mut UntilStopped(io::stdin().lock()), algorithms, watch);
+    hashed.map_err(|error| if is_stopped() { Error::new(Code::Stopped, "the work was stopped") } else { error })
+}
+
 /// The digests of all bytes of a file. On another machine it must be a PopEF file.
 pub(super) fn whole_digests(tool: &Tool, path: &Path, algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
     if !is_elsewhere(path) {
@@ -135,7 +142,7 @@ impl Args {
 
     fn write_sums(&self, path: &Path, voice: &mut Voice<'_>, watch: &Watch) -> Result<u8, Error> {
         let digests = match path.as_os_str() == "-" {
-            true => hash_bytes(&mut io::stdin().lock(), self.algorithm, watch).map_err(|error| error.in_file(path)),
+            true => hash_stdin(self.algorithm, watch).map_err(|error| error.in_file(path)),
             false => whole_digests(voice.tool, path, self.algorithm, watch),
         };
         match digests {

@@ -1,7 +1,6 @@
 //! `popef set`.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,7 +16,7 @@ use popef_cli::output::ChangeArgs;
 use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
-use popef_open::is_stdin;
+use popef_open::{is_stdin, open_plain};
 use popef_ops::set::{BlobChange, Change, Changes, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
 use popef_ops::{Code, Error, FilePath, InFile, OutputPath};
 use popef_show::operations::write_changes;
@@ -132,11 +131,11 @@ impl Command for Args {
             return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
         }
         // Before arrays are compared.
-        self.output.target(file.path())?.check([&file])?;
+        self.output.target(&self.file)?.check([&file])?;
         self.check_new_names(&changes.renames, &file, tool)?;
         let plan = Plan::of(&file, &changes, &|blob| self.filter.takes(blob), &tool.progress("comparing"));
         let plan = plan.map_err(|error| error.in_file(&self.file))?;
-        let done = self.write(&file, &plan, tool)?;
+        let done = self.write(&plan, tool)?;
         let report = Report { file: &self.file, output: &self.output, plan: &plan, done: done.as_ref(), old: file.size() };
         let mut out = tool.report();
         report.show(self.format.format, &mut out).map_err(unwritten)?;
@@ -207,12 +206,12 @@ impl Args {
     }
 
     /// Writes the file, unless it stays in its place without a change.
-    fn write(&self, file: &File, plan: &Plan<'_>, tool: &Tool) -> Result<Option<Outcome>, Error> {
+    fn write(&self, plan: &Plan<'_>, tool: &Tool) -> Result<Option<Outcome>, Error> {
         if plan.is_empty() && self.output.is_in_place() && !self.output.dry_run {
             return Ok(None);
         }
         let watch = tool.progress("writing");
-        let target = self.output.target(file.path())?;
+        let target = self.output.target(&self.file)?;
         target.check_sources(self.merge.iter().map(PathBuf::as_path))?;
         plan.write(target, self.strict, &watch).map(Some)
     }
@@ -255,7 +254,7 @@ pub(super) fn document(path: &Path, doing: &'static str) -> Result<Vec<u8>, Erro
     let read = |from: &mut dyn Read, text: &mut Vec<u8>| from.take(LONGEST_PATCH.saturating_add(1)).read_to_end(text);
     let result = match is_stdin(path) {
         true => read(&mut io::stdin(), &mut text),
-        false => fs::File::open(path).and_then(|mut file| read(&mut file, &mut text)),
+        false => open_plain(path).and_then(|mut file| read(&mut file, &mut text)),
     };
     result.map_err(|error| Error::io(doing, error).in_file(path))?;
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > LONGEST_PATCH {

@@ -117,9 +117,8 @@ impl Command for Args {
             drop_prefix: self.drop.iter().any(|drop| matches!(drop, Drop::Prefix)),
             ..StripOptions::default()
         };
-        let input = Some(self.file.as_path()).filter(|path| path.as_os_str() != "-");
         let watch = tool.progress("stripping");
-        let stripped = strip(&file, self.output.target(input)?, &options, &watch)?;
+        let stripped = strip(&file, self.output.target(&self.file)?, &options, &watch)?;
         drop(watch);
         let mut out = tool.report();
         self.format.report(&mut out, &stripped, |out, stripped| write_stripped(out, stripped, self.output.dry_run)).map_err(unwritten)?;

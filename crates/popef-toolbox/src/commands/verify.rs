@@ -15,7 +15,7 @@ use popef_cli::input::open_whole;
 use popef_cli::common::Common;
 use popef_cli::tool::{Tool, Watch, described};
 use popef_cli::values::path;
-use popef_open::is_elsewhere;
+use popef_open::{is_elsewhere, open_plain};
 use popef_ops::hash::{
     Algorithms, Manifest, ManifestEntry, SelectNamed, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
 };
@@ -153,7 +153,7 @@ impl Args {
         let is_pipe = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         match path.as_os_str() == "-" {
             true => Manifest::read(&mut io::stdin().lock()),
-            false if is_pipe => fs::File::open(path)
+            false if is_pipe => open_plain(path)
                 .map_err(|error| Error::io("open the manifest", error))
                 .and_then(|mut pipe| Manifest::read(&mut pipe)),
             false => Manifest::open(path),

@@ -78,7 +78,12 @@ impl Place {
 
     /// The tool, with nothing in its environment that could change the output.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_popef"));
+        self.command_of(env!("CARGO_BIN_EXE_popef"))
+    }
+
+    /// Another program in the same place, such as a shell that runs the tool.
+    pub(crate) fn command_of(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "POPEF_LOG_LEVEL", "POPEF_LOG_DEST", "COLUMNS"] {
             command.env_remove(variable);
         }

@@ -171,3 +171,38 @@ fn a_command_that_only_reads_ends_at_once() {
     assert_eq!(child.wait().unwrap().signal(), Some(if ctrl_c() == "INT" { 2 } else { 15 }));
     drop(stdin);
 }
+
+/// A read that waits is ended too.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_that_waits_for_its_input_is_stopped() {
+    let place = Place::with(&[]);
+    for args in [&["hash", "-"][..], &["hash", "--sums", "-"], &["hash", "/dev/stdin"]] {
+        let mut child = place
+            .command()
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Until the tool hears it, the signal would end it in any case.
+        let status_of = format!("/proc/{}/status", child.id());
+        let hears = || {
+            let status = std::fs::read_to_string(&status_of).unwrap_or_default();
+            let caught =
+                status.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim).unwrap_or_default();
+            u64::from_str_radix(caught, 16).unwrap_or_default() >> 14 & 1 == 1
+        };
+        while !hears() {
+            assert_eq!(child.try_wait().unwrap(), None, "the command has ended");
+            std::thread::yield_now();
+        }
+        signal(&child, "TERM");
+        // To wait for it would close its standard input.
+        let stdin = child.stdin.take();
+        let code = child.wait().unwrap().code();
+        drop(stdin);
+        assert_eq!(code, status("TERM"), "{args:?}");
+    }
+}

@@ -242,3 +242,52 @@ fn files_are_changed_although_nobody_reads_the_report() {
         assert!(names.iter().all(|name| place.read(name) == old));
     }
 }
+
+/// Opening such a pipe would wait for its writer, who may never come. A pipe that is open already is read.
+#[cfg(unix)]
+#[test]
+fn a_pipe_with_a_name_is_an_error_at_once() {
+    let place = Place::with(&["interop/executable.popef"]);
+    assert!(std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    place.write("list", "pipe\n");
+    for command in [
+        "ls pipe",
+        "ls --each executable.popef pipe",
+        "ls --files-from list",
+        "ls --files-from pipe",
+        "dump pipe",
+        "check pipe",
+        "check --policy pipe executable.popef",
+        "cat pipe w",
+        "hash executable.popef pipe",
+        "hash --sums pipe",
+        "verify pipe",
+        "diff executable.popef pipe",
+        "merge executable.popef pipe -o new",
+        "set pipe --set numIpus=2 --in-place",
+        "set executable.popef --merge pipe -o new",
+        "compress pipe --in-place",
+        "extract pipe -o new",
+        "pack --tensors pipe -o new",
+        "report pipe --dry-run",
+        "graph pipe",
+        "profile pipe",
+        "tiles exec pipe",
+        "tiles map pipe",
+        "check executable.popef -o pipe --force",
+    ] {
+        let run = finish(place.command().args(command.split(' ')));
+        assert_eq!(run.status, 2, "{command}: {run:?}");
+        assert!(
+            run.err.contains("pipe: ") && run.err.contains("regular file") || run.err.contains("named pipe"),
+            "{run:?}"
+        );
+    }
+    let script = "cat executable.popef | \"$0\" ls /dev/stdin && cat executable.popef | \"$0\" check /dev/fd/0";
+    finish(place.command_of("sh").args(["-c", script, env!("CARGO_BIN_EXE_popef")])).good();
+    for command in ["set --set numIpus=2", "strip --drop tensor"] {
+        let script = format!("cat executable.popef | \"$0\" {command} --in-place /dev/stdin");
+        let run = finish(place.command_of("sh").args(["-c", &script, env!("CARGO_BIN_EXE_popef")]));
+        assert!(run.err.contains("/dev/stdin: what comes through a pipe cannot be changed in place"), "{run:?}");
+    }
+}
