@@ -170,11 +170,11 @@ mod tests {
             .filter(|(command, ..)| command == "dump")
             .map(|(_, short, long)| (*short, long.as_str()))
             .collect();
-        for letter in "mauetfoivh".chars() {
+        for letter in "mauetfoivhc".chars() {
             assert!(of_dump.iter().any(|(short, _)| *short == letter), "-{letter}");
         }
         // popef dump leaves these to others.
-        of_dump.extend([('c', "color"), ('q', "quiet"), ('V', "version")]);
+        of_dump.extend([('q', "quiet"), ('V', "version")]);
         for (command, short, long) in all.iter().filter(|(command, ..)| command != "dump") {
             // What is written has had this letter in all tools since the first one.
             let is_output = (*short, long.as_str()) == ('o', "output");

@@ -88,6 +88,7 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ),
     ("--type", "drop", "what goes is chosen by '--drop': '--drop TYPE', or '--drop TYPE:GLOB'"),
     ("-t", "drop", "what goes is chosen by '--drop': '--drop TYPE', or '--drop TYPE:GLOB'"),
+    ("-q", "user-anchors", "'-q' is '--quiet' of checks: 'popef check -q'"),
     ("-t", "type", "'-t' is '--tensors' of popef-dump and popef dump; to choose a type, use '--type'"),
     ("-u", "unpacked", "'-u' is '--user-anchors' of popef-dump and popef dump; to unpack, use '--unpacked'"),
     ("-a", "algorithm", "'-a' is '--anchors' of popef-dump and popef dump; to choose an algorithm, use '--algorithm'"),

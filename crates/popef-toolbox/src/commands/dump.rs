@@ -5,9 +5,12 @@ use std::process::ExitCode;
 use popef_cli::groups::Parts;
 use popef_cli::common::Common;
 use popef_cli::tool::Tool;
+use popef_cli::values::when;
 use popef_ops::Error;
+use popef_show::When;
 
 use super::Command;
+use crate::LAST;
 use crate::common::listing::ListArgs;
 
 /// Show all that is known of a model, or parts of it
@@ -25,6 +28,23 @@ pub(crate) struct Args {
     parts: Parts,
     #[command(flatten)]
     list: ListArgs,
+    /// When to use colours: auto, always or never; without WHEN, always
+    // The same as that of all commands, which clap also takes for this one: with the letter that it has in popef-dump.
+    #[arg(
+        short,
+        long,
+        value_name = "WHEN",
+        value_parser = when(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "auto",
+        default_missing_value = "always",
+        hide_default_value = true,
+        hide_possible_values = true,
+        display_order = LAST,
+        help_heading = "Output"
+    )]
+    color: When,
 }
 
 impl Command for Args {

@@ -21,6 +21,7 @@ const LINES: &[&str] = &[
     "merge f",
     "pack f",
     "profile f",
+    "profile diff f g",
     "recover f",
     "report f",
     "set f",
@@ -35,6 +36,10 @@ fn said<T>(line: &str, more: &str, ask: impl FnOnce(&Common<'_>) -> T) -> T {
     let words = format!("popef {line} {more}");
     let (args, _) = crate::parsed(words.split_whitespace()).unwrap_or_else(|error| panic!("{words}: {error}"));
     ask(&args.command.given().common())
+}
+
+fn fills_stdout(common: &Common<'_>) -> bool {
+    common.fills_stdout()
 }
 
 /// The lines of the commands that have an option, with what it is.
@@ -81,10 +86,10 @@ fn every_command_with_output_says_whether_it_fills_standard_output() {
     for (line, _) in with_option("output") {
         // Findings and pictures are text.
         let is_for_files = !["check f", "tiles exec f"].contains(&line);
-        assert_eq!(said(line, "-o -", |common| common.fills_stdout()), is_for_files, "{line}");
-        assert!(!said(line, "-o n", |common| common.fills_stdout()), "{line}");
+        assert_eq!(said(line, "-o -", fills_stdout), is_for_files, "{line}");
+        assert!(!said(line, "-o n", fills_stdout), "{line}");
         if trials.iter().any(|(trial, _)| *trial == line) {
-            assert!(!said(line, "-o - --dry-run", |common| common.fills_stdout()), "{line}");
+            assert!(!said(line, "-o - --dry-run", fills_stdout), "{line}");
         }
     }
 }

@@ -249,3 +249,28 @@ fn no_name_of_a_tile_file_has_an_effect() {
         all(&place, &[(&["tiles", what, file], DATA)]);
     }
 }
+
+/// An error of the command line quotes its words.
+#[test]
+fn no_word_of_the_command_line_has_an_effect() {
+    let place = Place::with(&[]);
+    for line in [
+        &["X"][..],
+        &["ls", "--X", "file"],
+        &["ls", "--format", "teXxt", "file"],
+        &["split", "file", "--max-size", "X", "-o", "new"],
+        &["merge", "-o"],
+        &["merge", "X", "-o", "new", "--keep", "X"],
+        &["set", "file", "--set", "X"],
+        &["tiles", "X"],
+    ] {
+        for odd in ["\u{202e}", "\u{1b}[31m", "\n", "\u{200b}"] {
+            let words: Vec<String> = line.iter().map(|word| word.replace('X', odd)).collect();
+            let run = place.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            assert_eq!(run.status, 2, "{words:?}: {run:?}");
+            let is_odd = |letter: char| letter != '\n' && is_hidden(letter);
+            let is_quoted = words != line && odd == "\n";
+            assert!(!run.err.contains(is_odd) && (!is_quoted || run.err.contains("\\n")), "{words:?}: {run:?}");
+        }
+    }
+}

@@ -31,6 +31,16 @@ fn color_without_a_value_is_always() {
     ] {
         assert_eq!(place.run(args), always, "{args:?}");
     }
+    // As in popef-dump, it has a letter there.
+    let all = place.run(&["dump", "--color=always", "executable.popef"]).good();
+    for args in [
+        ["dump", "-c", "executable.popef"],
+        ["dump", "executable.popef", "-vc"],
+        ["--color", "dump", "executable.popef"],
+    ] {
+        let run = place.run(&args).good();
+        assert!(run.text().contains("\u{1b}[") && (args.contains(&"-vc") || run == all), "{args:?}");
+    }
     let never = place.run(&["ls", "--color", "never", "executable.popef"]).good();
     assert_eq!(never, place.run(&["ls", "executable.popef"]));
 }

@@ -45,10 +45,24 @@ pub(super) struct Args {
     /// Print nothing
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
+    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table
+    // The same as that of `popef profile`, which clap also takes for this one: with other words, and without what there is not.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = named(FORMS, |form| form.name()),
+        default_value = "text",
+        hide_default_value = true,
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    format: ProfileFormat,
     /// As text, show at most N differences of each kind
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     top: usize,
 }
+
+const FORMS: [ProfileFormat; 4] = [ProfileFormat::Text, ProfileFormat::Json, ProfileFormat::Ndjson, ProfileFormat::Csv];
 
 /// What can be compared alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +96,8 @@ impl By {
 }
 
 impl Args {
-    pub(super) fn run(&self, tool: &Tool, form: ProfileFormat) -> Result<ExitCode, Error> {
-        if !matches!(form, ProfileFormat::Text | ProfileFormat::Json | ProfileFormat::Ndjson | ProfileFormat::Csv) {
+    pub(super) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if !FORMS.contains(&self.format) {
             return Err(wrong("popef profile diff has the formats text, json, ndjson and csv"));
         }
         let mut files = [&self.a, &self.b].into_iter().chain(&self.executions);
@@ -105,7 +119,7 @@ impl Args {
             let head_a = ProfileHead::new(&self.a, executed_a, &a.remarks);
             let head_b = ProfileHead::new(&self.b, executed_b, &b.remarks);
             let report = ProfileDiffReport::new((head_a, &a), (head_b, &b), &diff);
-            report.write(&mut out, form, self.top, NETWORK).map_err(unwritten)?;
+            report.write(&mut out, self.format, self.top, NETWORK).map_err(unwritten)?;
         }
         out.send().map_err(unwritten)?;
         Ok(ExitCode::from(status))

@@ -36,7 +36,7 @@ impl Command for Args {
             if self.findings.is_check() || self.by.is_some() || self.output.is_some() || self.trace.is_some() {
                 return Err(wrong("only --format goes before diff; its own options go behind it"));
             }
-            return args.run(tool, self.form());
+            return args.run(tool);
         }
         self.apart()?.show_report(tool)
     }
