@@ -34,7 +34,7 @@ impl Place<'_> {
         let overwrite = if self.force { Overwrite::Others } else { Overwrite::Never };
         refuse_elsewhere(self.path)?;
         match self.path.filter(|path| !is_stdin(path)) {
-            Some(path) if self.dry_run => PlainFile::check(path, overwrite, sources, files).map(|()| Plain::Counted(0)),
+            Some(path) if self.dry_run => PlainFile::check(path, overwrite, sources, files).map(|_| Plain::Counted(0)),
             Some(path) => PlainFile::of_sources(path, overwrite, sources, files).map(Plain::File),
             None if self.dry_run => Ok(Plain::Counted(0)),
             None => Ok(Plain::Stdout(UntilClosed::new(io::stdout()))),

@@ -19,8 +19,11 @@ use crate::plain::Plain;
 use crate::signals::is_stopped;
 use crate::tool::Tool;
 
-/// How names end, and the formats that they stand for.
-const ENDS: [(&str, &str); 11] = [
+/// How names end, and the formats that they stand for. The first one that fits counts.
+const ENDS: [(&str, &str); 14] = [
+    ("sarif", "sarif"),
+    ("sarif.json", "sarif"),
+    ("xml", "junit"),
     ("html", "html"),
     ("htm", "html"),
     ("svg", "svg"),
@@ -35,9 +38,9 @@ const ENDS: [(&str, &str); 11] = [
 ];
 
 /// How names end that stand for formats which no command writes.
-const OTHERS: [&str; 28] = [
+const OTHERS: [&str; 26] = [
     "bmp", "cbor", "doc", "docx", "eps", "gif", "jpeg", "jpg", "md", "npy", "npz", "ods", "parquet", "pdf", "png",
-    "ps", "sarif", "sqlite", "tif", "tiff", "toml", "tsv", "webp", "xls", "xlsx", "xml", "yaml", "yml",
+    "ps", "sqlite", "tif", "tiff", "toml", "tsv", "webp", "xls", "xlsx", "yaml", "yml",
 ];
 
 /// The formats that a command can write into a file.
@@ -66,14 +69,17 @@ impl<F: Copy> Forms<'_, F> {
     }
 
     fn by_name(&self, output: &Path) -> Result<F, Error> {
-        let Some(end) = output.extension().filter(|_| !is_stdin(output)).and_then(OsStr::to_str) else {
+        let Some(name) = output.file_name().filter(|_| !is_stdin(output)).and_then(OsStr::to_str) else {
             return Ok(self.of_file);
         };
-        let end = end.to_ascii_lowercase();
-        let form = match ENDS.into_iter().find(|(known, _)| *known == end) {
+        let name = name.to_ascii_lowercase();
+        let ends_with = |end: &str| name.strip_suffix(end).is_some_and(|name| name.len() > 1 && name.ends_with('.'));
+        let form = match ENDS.into_iter().find(|(end, _)| ends_with(end)) {
             Some((_, form)) => form,
-            None if OTHERS.contains(&end.as_str()) => return Err(self.has_no(&end, output)),
-            None => return Ok(self.of_file),
+            None => match OTHERS.into_iter().find(|end| ends_with(end)) {
+                Some(end) => return Err(self.has_no(end, output)),
+                None => return Ok(self.of_file),
+            },
         };
         self.all.iter().copied().find(|known| (self.name)(*known) == form).ok_or_else(|| self.has_no(form, output))
     }
@@ -158,6 +164,7 @@ mod tests {
         assert_eq!(chosen(None, Some("a.html.txt")), "text");
         assert_eq!(chosen(None, Some("page")), "html");
         assert_eq!(chosen(None, Some("-")), "html");
+        assert_eq!(chosen(None, Some(".json")), "html");
         assert_eq!(chosen(Some("json"), Some("a.html")), "json");
         assert_eq!(chosen(Some("html"), Some("a.png")), "html");
         let error = FORMS.chosen(None, Some(Path::new("a.PNG"))).unwrap_err();

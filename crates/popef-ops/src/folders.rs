@@ -9,6 +9,7 @@ use crate::rights::Most;
 
 /// Folders made for new files, the outermost first. Dropping this removes those that are empty: all of them if the work
 /// failed.
+#[derive(Debug)]
 pub(crate) struct Made(Vec<PathBuf>);
 
 impl Made {

@@ -23,7 +23,8 @@ use crate::work::{copy, temporary, temporary_folder};
 
 /// Where a new file goes.
 pub enum Target<'t> {
-    /// To a path. The file appears there when it is complete, and an old one stays until then.
+    /// To a path. The file appears there when it is complete, and an old one stays until then. A link is followed, also if
+    /// it leads to a file that is missing.
     Path(&'t Path, Overwrite),
     /// To a file of this name in a folder. Unlike for a path, a missing folder is made, and a link at the name is never
     /// followed: another user may have put it there. If a folder was made but no file is written, the folder is removed
@@ -122,7 +123,8 @@ impl Place<'_> {
                 return Ok(());
             }
         }
-        Ok(self.options().check(&self.path)?)
+        self.options().check(&self.path)?;
+        Ok(())
     }
 
     fn options(&self) -> CreateOptions {

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use popef::write::keep_rights;
 
 use crate::error::{Code, Error};
+use crate::folders::{Made, check_target_folder};
 use crate::output::Overwrite;
 use crate::rights::Most;
 
 /// A file that is not PopEF, such as a report, which appears at its path only when it is complete.
 ///
 /// It is written next to its path and put there by [`finish`](PlainFile::finish). If it is dropped before that, an old
-/// file stays as it was. It keeps the permissions of the file that it replaces, with its access control list. Only
+/// file stays as it was. Links are followed as by [`Target::Path`](crate::Target::Path). It keeps the permissions of the file that it replaces, with its access control list. Only
 /// users who could open all files that a new file is made from can open it, as for [`Output`](crate::Output).
 ///
 /// ```
@@ -42,6 +43,8 @@ pub struct PlainFile {
     may_replace: bool,
     /// The file that is replaced.
     old: Option<File>,
+    /// The folders that were made for it.
+    made: Option<Made>,
 }
 
 impl PlainFile {
@@ -63,40 +66,51 @@ impl PlainFile {
         inputs: impl IntoIterator<Item = &'f popef::File>,
     ) -> Result<Self, Error> {
         let (sources, inputs): (Vec<_>, Vec<_>) = (sources.into_iter().collect(), inputs.into_iter().collect());
-        PlainFile::check(path, overwrite, &sources, inputs.iter().copied())?;
+        let target = PlainFile::check(path, overwrite, &sources, inputs.iter().copied())?;
         let most = sources.iter().fold(Most::of(inputs), Most::and_at);
-        let may_replace = overwrite != Overwrite::Never;
-        PlainFile::begin(path, may_replace, most).map_err(|error| failed("write the file", error, path))
+        PlainFile::begin(path, target, overwrite, most)
+    }
+
+    /// Begins a file of this name in a folder, as [`Target::In`](crate::Target::In) does: a missing folder is made, and
+    /// nothing is written through a link.
+    pub fn in_folder(folder: &Path, name: &str, overwrite: Overwrite) -> Result<Self, Error> {
+        check_target_folder(folder)?;
+        let made = Made::make(folder, Most::USUAL)?;
+        let path = folder.join(name);
+        let target = overwrite.options().follow_links(false).check(&path)?;
+        let mut file = PlainFile::begin(&path, target, overwrite, Most::USUAL)?;
+        file.made = Some(made);
+        Ok(file)
     }
 
     /// Fails as [`of_sources`](Self::of_sources) would because of what is at the path: a file that must not be
     /// replaced, something other than a file, or a missing folder. Makes nothing, so it does not check whether the file
-    /// can be written.
+    /// can be written. Returns the path of the file, with links resolved.
     pub fn check<'f>(
         path: &Path,
         overwrite: Overwrite,
         sources: impl IntoIterator<Item: AsRef<Path>>,
         inputs: impl IntoIterator<Item = &'f popef::File>,
-    ) -> Result<(), Error> {
+    ) -> Result<PathBuf, Error> {
         overwrite.check_inputs(path, inputs)?;
         overwrite.check_sources(path, sources)?;
         Ok(overwrite.options().check(path)?)
     }
 
-    fn begin(path: &Path, may_replace: bool, most: Most) -> io::Result<Self> {
-        let (target, old) = match fs::canonicalize(path) {
-            Ok(target) => {
-                let old = File::open(&target)?;
-                (target, Some(old))
-            }
-            // A dangling link would prevent the last step.
-            Err(_) if path.is_symlink() && !may_replace => return Err(ErrorKind::AlreadyExists.into()),
-            Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
-            Err(error) => return Err(error),
+    /// `target` is the path with links resolved.
+    fn begin(path: &Path, target: PathBuf, overwrite: Overwrite, most: Most) -> Result<Self, Error> {
+        let begun = || {
+            let old = match File::open(&target) {
+                Err(error) if error.kind() == ErrorKind::NotFound => None,
+                old => Some(old?),
+            };
+            // Until it has the old one's permissions, only its owner can open it.
+            let (file, temporary) = create_beside(&target, if old.is_some() { Most::OWNER } else { most })?;
+            Ok((old, file, temporary))
         };
-        // Until it has the old one's permissions, only its owner can open it.
-        let (file, temporary) = create_beside(&target, if old.is_some() { Most::OWNER } else { most })?;
-        Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old })
+        let (old, file, temporary) = begun().map_err(|error| failed("write the file", error, path))?;
+        let may_replace = overwrite != Overwrite::Never;
+        Ok(PlainFile { file, path: path.to_owned(), target, temporary: Some(temporary), may_replace, old, made: None })
     }
 
     /// Another handle of the file, which writes where this one does.
@@ -208,8 +222,9 @@ mod tests {
         fs::write(at("there"), "old").unwrap();
         for name in ["new", "there", "there/in", "no/folder", ".", "..", ""] {
             for overwrite in [Overwrite::Never, Overwrite::Others] {
-                let trial =
-                    PlainFile::check(&at(name), overwrite, None::<&Path>, []).map_err(|error| error.to_string());
+                let trial = PlainFile::check(&at(name), overwrite, None::<&Path>, [])
+                    .map(drop)
+                    .map_err(|error| error.to_string());
                 assert_eq!(names(folder.path()), ["there"], "{name}");
                 let work = PlainFile::create(&at(name), overwrite, []).map(drop).map_err(|error| error.to_string());
                 assert_eq!(trial, work, "{name}");

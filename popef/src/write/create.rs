@@ -99,7 +99,7 @@ impl CreateOptions {
 
     /// Fails as [`create`](Self::create) would because of what is at the path: a file that must not be replaced or that
     /// another program has locked, something other than a regular file, or a missing folder. Writes nothing, so it does
-    /// not check whether the folder is writable or has room.
+    /// not check whether the folder is writable or has room. Returns the path of the new file, with links resolved.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -108,7 +108,7 @@ impl CreateOptions {
     /// assert!(options.check(folder.path().join("missing/model.popef")).is_err());
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn check(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+    pub fn check(&self, path: impl AsRef<Path>) -> Result<PathBuf, Error> {
         let path = path.as_ref();
         self.check_in(&System, path).map_err(|problem| Error::from(problem).in_file(Some(path)))
     }
@@ -118,12 +118,12 @@ impl CreateOptions {
         file.map(Writer::begin).map_err(|problem| Error::from(problem).in_file(Some(path)))
     }
 
-    fn check_in(&self, storage: &dyn Storage, path: &Path) -> Result<(), Problem> {
+    fn check_in(&self, storage: &dyn Storage, path: &Path) -> Result<PathBuf, Problem> {
         let (target, found) = self.find(storage, path)?;
         lock_old(storage, &target, found, self.overwrite)?;
         let beside = beside(&target, "")?;
         uninterrupted(|| fs::metadata(folder_of(&beside))).map_err(|error| not_claimed(&beside, error))?;
-        Ok(())
+        Ok(target)
     }
 
     /// The path at which a file is written, and what is there.
@@ -136,6 +136,8 @@ impl CreateOptions {
         let (target, found) = found.map_err(failed("look at what is there"))?;
         match found {
             Some(Found::Link) => Err(WriteProblem::IsLink.into()),
+            // The links of /dev/stdout and /proc/self/fd lead to pipes that have no path.
+            None if target != path && fs::metadata(path).is_ok() => Err(WriteProblem::NotRegularFile.into()),
             None if is_of_folder(&target) => {
                 Err(WriteProblem::NamesFolder { source: io::ErrorKind::NotFound.into() }.into())
             }
@@ -157,7 +159,7 @@ impl Writer<NewFile> {
     /// [`finish`](Writer::finish) flushes to disk and renames. Until then, and after any failure, the old file is
     /// unchanged, also for programs that have it open or mapped.
     ///
-    /// A symbolic link is followed: the file that it names is replaced. The folder must exist. If the program is
+    /// A symbolic link is followed: the file that it names is replaced, or made if it is missing. The folder must exist. If the program is
     /// killed, its temporary file `.NAME.popef-new` stays. The next `create` by the same user removes it. If something
     /// else has that name, such as a folder, a link or a file of another user, it stays, and the temporary file is
     /// named `.NAME.RANDOM.popef-new`.

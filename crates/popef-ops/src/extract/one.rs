@@ -207,7 +207,7 @@ fn begin(target: &Target<'_>, file: &File) -> Result<Option<PlainFile>, Error> {
         None if target.is_trial() => Ok(None),
         None => Err(Error::new(Code::WrongArguments, "files that are no PopEF files are written to a path")),
         Some(Place { path, overwrite, .. }) if target.is_trial() => {
-            PlainFile::check(&path, overwrite, None::<&Path>, [file]).map(|()| None)
+            PlainFile::check(&path, overwrite, None::<&Path>, [file]).map(|_| None)
         }
         Some(Place { path, overwrite, .. }) => PlainFile::create(&path, overwrite, [file]).map(Some),
     }

@@ -41,7 +41,8 @@ fn not_computed(text: &str) -> Cow<'_, str> {
 /// Whether a spreadsheet would compute a text. Some take the wide letters of East Asia for the usual ones.
 fn is_formula(text: &str) -> bool {
     let begins = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{2212}'];
-    text.starts_with(['\t', '\r', '\n']) || text.trim_start_matches(|c: char| c == '"' || c.is_whitespace()).starts_with(begins)
+    text.starts_with(['\t', '\r', '\n'])
+        || text.trim_start_matches(|c: char| c == '"' || c.is_whitespace()).starts_with(begins)
 }
 
 /// Control characters are escaped as in all output, so that no field has a line feed.

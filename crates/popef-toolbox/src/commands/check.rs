@@ -11,6 +11,7 @@ use popef_cli::groups::{Checks, Quiet, Sources};
 use popef_cli::input::open_to_check;
 use popef_cli::common::{Common, Place};
 use popef_cli::plain::Plain;
+use popef_cli::to_file::Forms;
 use popef_cli::tool::Tool;
 use popef_cli::values::{FormatTo, format_to, path};
 use popef_open::is_stdin;
@@ -50,6 +51,8 @@ pub(crate) struct Args {
     )]
     format: Vec<FormatTo<FindingsFormat>>,
     /// The file for the format that names none; `-` is standard output
+    ///
+    /// Without --format, its name says the format: .json, .ndjson, .sarif, .xml (JUnit) or .txt. Other names get text.
     #[arg(short, long, value_name = "NEW", value_parser = path(), help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace the files of findings if they exist
@@ -89,6 +92,15 @@ impl Command for Args {
     }
 }
 
+/// What can be written, and when.
+const FORMS: Forms<'static, FindingsFormat> = Forms {
+    command: "popef check",
+    all: &FindingsFormat::ALL,
+    name: FindingsFormat::name,
+    of_file: FindingsFormat::Text,
+    of_report: FindingsFormat::Text,
+};
+
 /// A format, and its file. Without one, it goes to standard output.
 type To<'a> = (FindingsFormat, Option<&'a Path>);
 
@@ -98,7 +110,7 @@ impl Args {
         let formats = self.format.iter().map(|to| (to.format, to.file.as_deref()));
         let mut formats: Vec<To<'_>> = formats.collect();
         if formats.is_empty() {
-            formats.push((FindingsFormat::Text, None));
+            formats.push((FORMS.chosen(None, self.output.as_deref())?, None));
         }
         self.give_output(&mut formats)?;
         formats.iter_mut().for_each(|(_, file)| *file = file.filter(|file| !is_stdin(file)));

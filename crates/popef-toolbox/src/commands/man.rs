@@ -1,18 +1,17 @@
 //! `popef man`: the manual pages.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, io};
 
 use clap::builder::PossibleValuesParser;
-use popef_cli::sections;
-use popef_cli::end::unwritten;
+use popef_cli::end::{unwritten, wrong};
 use popef_cli::generate::{MANUAL_WIDTH, manual, manual_of_command};
 use popef_cli::common::Common;
+use popef_cli::sections;
 use popef_cli::tool::{Tool, raw_stdout};
 use popef_cli::values::path;
-use popef_ops::Error;
+use popef_ops::{Error, Overwrite, PlainFile};
 
 use super::{Command, Commands};
 use crate::command;
@@ -24,12 +23,19 @@ use crate::help::{COMMON, command_rows};
 Examples:
   popef man | man -l -
   popef man merge | man -l -
+  popef man tiles exec | man -l -
   popef man --all ~/.local/share/man/man1      popef.1, popef-ls.1 and so on")]
 pub(crate) struct Args {
     /// Command; without one, the page lists all commands
     #[arg(value_name = "COMMAND", value_parser = PossibleValuesParser::new(Commands::NAMES), hide_possible_values = true)]
     command: Option<String>,
-    /// Write the pages of the tool and of all its commands into DIR, and replace those that are there; DIR is made if it is missing
+    /// Command of this command, such as diff of profile
+    #[arg(value_name = "INNER", requires = "command")]
+    inner: Option<String>,
+    /// Write the pages of the tool and of its commands into DIR, and replace those that are there; DIR is made if it is missing
+    ///
+    /// popef-dump.1 is not among them: it is the page of the tool popef-dump, whose options popef dump has. The tool prints it with
+    /// --generate man.
     #[arg(long, value_name = "DIR", value_parser = path(), conflicts_with = "command")]
     all: Option<PathBuf>,
 }
@@ -41,7 +47,7 @@ impl Command for Args {
         match &self.all {
             Some(folder) => all_pages(&root, folder)?,
             None => {
-                let one = self.command.as_ref().and_then(|name| root.find_subcommand(name).cloned());
+                let one = self.one(&root)?;
                 page(&root, one, &mut raw_stdout().map_err(unwritten)?).map_err(unwritten)?;
             }
         }
@@ -50,6 +56,16 @@ impl Command for Args {
 
     fn common(&self) -> Common<'_> {
         Common::NONE
+    }
+}
+
+impl Args {
+    /// The command whose page is wanted, if it is not that of the tool.
+    fn one(&self, root: &clap::Command) -> Result<Option<clap::Command>, Error> {
+        let Some(command) = self.command.as_ref().and_then(|name| root.find_subcommand(name)) else { return Ok(None) };
+        let Some(inner) = &self.inner else { return Ok(Some(command.clone())) };
+        let no_such = || wrong(format!("popef {} has no command {inner}", command.get_name()));
+        command.find_subcommand(inner).cloned().map(Some).ok_or_else(no_such)
     }
 }
 
@@ -67,17 +83,13 @@ fn page(root: &clap::Command, one: Option<clap::Command>, out: &mut dyn Write) -
 
 /// Writes all pages into a folder. Those of another version are replaced, which is what an installation wants.
 fn all_pages(root: &clap::Command, folder: &Path) -> Result<(), Error> {
-    let wrong = |doing, path: &Path| {
-        let path = path.to_owned();
-        move |error| Error::io(doing, error).in_file(path)
-    };
-    fs::create_dir_all(folder).map_err(wrong("make the folder", folder))?;
-    let commands = root.get_subcommands().filter(|command| command.get_name() != "help").cloned().map(Some);
-    for one in commands.chain([None]) {
+    // The page of `popef dump` would take the place of the page of popef-dump.
+    let commands = root.get_subcommands().filter(|command| !["help", "dump"].contains(&command.get_name()));
+    for one in commands.cloned().map(Some).chain([None]) {
         let name = one.as_ref().map_or_else(|| "popef.1".to_owned(), |command| format!("popef-{}.1", command.get_name()));
-        let (path, mut text) = (folder.join(name), Vec::new());
-        page(root, one, &mut text).map_err(unwritten)?;
-        fs::write(&path, text).map_err(wrong("write the page", &path))?;
+        let mut file = PlainFile::in_folder(folder, &name, Overwrite::Others)?;
+        page(root, one, &mut file).map_err(|error| unwritten(error).in_file(folder.join(&name)))?;
+        file.finish()?;
     }
     Ok(())
 }

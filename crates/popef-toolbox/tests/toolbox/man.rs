@@ -39,7 +39,12 @@ fn the_overview_has_all_commands_and_each_command_has_a_page() {
         let examples = words.split_once("EXAMPLES").map(|(_, examples)| examples);
         assert!(examples.is_some_and(|examples| examples.contains(&format!("popef {name} "))), "{page}");
     }
-    assert_eq!(place.run(&["man", "nothing"]).status, 2);
+    let inner = rendered(&place.run(&["man", "tiles", "exec"]).good().out).unwrap();
+    let words = inner.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("popef-tiles-exec - Show how full") && words.contains("--tile-memory"), "{inner}");
+    for wrong in [&["man", "nothing"][..], &["man", "tiles", "nothing"], &["man", "ls", "exec"]] {
+        assert_eq!(place.run(wrong).status, 2);
+    }
 }
 
 #[test]
@@ -99,6 +104,8 @@ fn all_pages_are_written_into_a_folder() {
     let mut names: Vec<_> =
         crate::help::commands(help.text()).into_iter().map(|(name, _)| format!("popef-{name}.1")).collect();
     names.push("popef.1".to_owned());
+    // That is the page of the tool popef-dump.
+    names.retain(|name| name != "popef-dump.1");
     names.sort();
     let folder = place.path("share/man1");
     let mut written: Vec<_> =
@@ -111,4 +118,12 @@ fn all_pages_are_written_into_a_folder() {
     assert_eq!(place.run(&["man", "ls", "--all", "share"]).status, 2);
     place.write("file", "");
     assert_eq!(place.run(&["man", "--all", "file/man1"]).status, 2);
+    #[cfg(unix)]
+    for (link, folder) in [("link", "link"), ("share/man1/popef-ls.1", "share/man1")] {
+        let _ = std::fs::remove_file(place.path(link));
+        std::os::unix::fs::symlink("../../file", place.path(link)).unwrap();
+        let run = place.run(&["man", "--all", folder]);
+        assert!(run.status == 2 && run.err.contains("[in-the-way]"), "{run:?}");
+    }
+    assert_eq!(place.read("file"), b"");
 }

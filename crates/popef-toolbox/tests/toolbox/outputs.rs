@@ -65,6 +65,7 @@ fn a_folder_that_is_missing_is_told_with_what_to_do() {
 fn the_name_of_a_file_says_its_format() {
     let place = place();
     let commands: &[(&str, &[&str])] = &[
+        ("check executable.popef", &["json", "ndjson", "sarif", "junit", "text"]),
         ("report executable.popef", &["html"]),
         ("profile tiny.graph.json", &["html", "json", "ndjson", "text"]),
         ("profile tiny.graph.json --by tile", &["csv", "json", "ndjson", "text"]),
@@ -73,7 +74,8 @@ fn the_name_of_a_file_says_its_format() {
     ];
     for (command, formats) in commands {
         for format in *formats {
-            let file = format!("out.{}", format.replace("text", "TXT").replace("mermaid", "mmd"));
+            let file =
+                format!("out.{}", format.replace("text", "TXT").replace("mermaid", "mmd").replace("junit", "xml"));
             let made = run(&place, command, &["-o", &file]).good();
             assert_eq!((made.text(), &*made.err), ("", ""), "{command} -o {file}");
             let printed = match *command {
@@ -90,6 +92,8 @@ fn the_name_of_a_file_says_its_format() {
         assert!(refused.status == 2 && refused.err.contains("[wrong-arguments]"), "{command}: {refused:?}");
         assert!(refused.err.contains(&format!("does not write {other}")), "{command}: {}", refused.err);
     }
+    run(&place, "check executable.popef", &["-o", "out.sarif.json"]).good();
+    assert_eq!(place.read("out.sarif.json"), run(&place, "check executable.popef", &["--format", "sarif"]).out);
     // --format counts more than the name, and a name that says nothing gets the page or the picture.
     for (command, start) in [
         ("graph train.json", "<!doctype html>"),
@@ -104,6 +108,45 @@ fn the_name_of_a_file_says_its_format() {
     }
     let input = run(&place, "graph train.json", &["-o", "train.json", "--force"]);
     assert!(input.err.contains("[output-is-input]"), "{}", input.err);
+}
+
+/// A link is followed: the file that it leads to is replaced, or made if there is none.
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_stays() {
+    use std::os::unix::fs::symlink;
+
+    let place = place();
+    let others = ["check executable.popef -o", "tiles exec tiles.a -o", "extract executable.popef --filter input* -o"];
+    for command in COMMANDS.iter().chain(&others) {
+        // Its name is that of one file for `extract`.
+        for (number, [link, real]) in [["link.bin", "real.bin"], ["deep.bin", "dir/real.bin"]].into_iter().enumerate() {
+            std::fs::create_dir_all(place.path("dir")).unwrap();
+            place.write("real.bin", "old");
+            symlink(real, place.path(link)).unwrap();
+            if number == 0 {
+                let refused = run(&place, command, &[link]);
+                assert!(refused.status == 2 && refused.err.contains("[file-exists]"), "{command}: {refused:?}");
+                assert_eq!(place.read("real.bin"), b"old", "{command}");
+                run(&place, command, &[link, "--force"]).good();
+            } else {
+                run(&place, command, &[link]).good();
+            }
+            assert!(place.path(link).is_symlink(), "{command} replaced {link}");
+            assert!(place.read(real).len() > 3, "{command}");
+            std::fs::remove_file(place.path(link)).unwrap();
+            std::fs::remove_dir_all(place.path("dir")).unwrap();
+        }
+        // What a link of the system leads to may have no path. For `extract`, its name is that of a folder.
+        let refused = run(&place, command, &["/dev/stdout", "--force"]);
+        let code = if command.starts_with("extract") { "[in-the-way]" } else { "[not-regular-file]" };
+        assert!(refused.status == 2 && refused.err.contains(code), "{command}: {refused:?}");
+    }
+    std::fs::remove_file(place.path("real.bin")).unwrap();
+    symlink("executable.popef", place.path("link")).unwrap();
+    place.run(&["strip", "link", "--drop", "tensor", "--in-place"]).good();
+    assert!(place.path("link").is_symlink());
+    assert!(!place.run(&["ls", "executable.popef"]).good().text().contains("  tensor  "));
 }
 
 /// A bucket has no folders into which a file would go under its old name. That is said before anybody is asked.
