@@ -112,7 +112,6 @@ pub use output::out::Out;
 pub use output::progress::ProgressLine;
 pub use output::report::{ReportFormat, ReportOptions};
 pub use output::screen::Screen;
-pub use output::table::{Column, Table};
 pub use output::units::{counted, size, thousands};
 pub use output::until_closed::UntilClosed;
 pub use output::width::{shorten, width};

@@ -2,8 +2,9 @@
 
 use std::io;
 
+use crate::output::table::Table;
 use crate::words::{heading, more};
-use crate::{Column, Kind, Out, Table, counted};
+use crate::{Kind, Out, counted};
 use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
 
 use super::report::GraphReport;
@@ -39,19 +40,12 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::
 }
 
 fn write_states(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
-    let columns = [
-        Column::right("LOADS"),
-        Column::right("CALLS"),
-        Column::left("GRAPH", Kind::Name),
-        Column::left("LIVE", Kind::Plain),
-    ];
-    let mut table = Table::new(columns);
-    let loaded: Vec<_> = report.loaded().collect();
-    for code in loaded.iter().take(top) {
-        table.row([&code.loads.to_string(), &code.calls.to_string(), &report.name(code.graph), &live(report, code)]);
-    }
-    table.write(out)?;
-    more(out, loaded.len(), top)
+    Table::of(report.loaded())
+        .number("Loads", |code| code.loads)
+        .number("Calls", |code| code.calls)
+        .column("Graph", Kind::Name, |code| report.name(code.graph))
+        .column("Live", Kind::Plain, |code| live(report, code))
+        .write_first(out, top)
 }
 
 fn write_findings(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::io;
 
 use super::{dot, mermaid, picture};
+use crate::output::table::Table;
 use crate::words::brief;
-use crate::{Column, Kind, Out, Table, counted, escape};
+use crate::{Kind, Out, counted, escape};
 use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
 
 use super::format::GraphFormat;
@@ -61,28 +62,15 @@ fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
         if dump.ir.order() == Order::Schedule { "in the order in which they run" } else { "in the order of the file" };
     out.put(&format!("  {} {order}", counted(graph.ops.len(), "op", "ops"))).end_line()?;
     out.end_line()?;
-    let columns = [
-        Column::right("OP"),
-        Column::left("TYPE", Kind::Type),
-        Column::left("NAME", Kind::Name),
-        Column::left("INPUTS", Kind::Plain),
-        Column::left("OUTPUTS", Kind::Plain),
-        Column::left("WHERE", Kind::Plain),
-        Column::left("", Kind::Plain),
-    ];
-    let mut table = Table::new(columns);
-    for (id, op) in graph.op_ids() {
-        table.row([
-            &id.0.to_string(),
-            &op.op_type,
-            &op.name,
-            &tensors(graph, &op.inputs),
-            &tensors(graph, &op.outputs),
-            &place(op),
-            &calls(dump, op),
-        ]);
-    }
-    table.write(out)
+    Table::of(graph.op_ids())
+        .number("Op", |(id, _)| id.0)
+        .column("Type", Kind::Type, |(_, op)| &op.op_type)
+        .column("Name", Kind::Name, |(_, op)| &op.name)
+        .column("Inputs", Kind::Plain, |(_, op)| tensors(graph, &op.inputs))
+        .column("Outputs", Kind::Plain, |(_, op)| tensors(graph, &op.outputs))
+        .column("Where", Kind::Plain, |(_, op)| place(op))
+        .column("", Kind::Plain, |(_, op)| calls(dump, op))
+        .write(out)
 }
 
 fn tensors(graph: &Graph, slots: &[Slot]) -> String {

@@ -2,8 +2,9 @@
 
 use std::io;
 
+use crate::output::table::Table;
 use crate::words::{fact, heading, more};
-use crate::{Column, Kind, Out, Table, counted, escape, size};
+use crate::{Kind, Out, counted, escape, size};
 use poplar_graph::{CallRow, NumberCount};
 
 use super::code;
@@ -46,22 +47,14 @@ fn write_calls(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
     if let Some(words) = report.without_branches() {
         out.put("  ").put(&words).end_line()?;
     }
-    let columns = [
-        Column::right("RUNS"),
-        Column::right("PER CALLER"),
-        Column::right("OPS"),
-        Column::left("GRAPH", Kind::Name),
-        Column::left("", Kind::Plain),
-    ];
-    let mut table = Table::new(columns);
     let shown = report.tree.get(..CALLS).unwrap_or(&report.tree);
-    for (row, branch) in shown.iter().zip(branches(shown)) {
-        let each = if row.depth == 0 { String::new() } else { times(row.times) };
-        let ops = report.graph(row.graph).map_or(0, |graph| graph.ops.len()).to_string();
-        let name = format!("{branch}{}", report.name(row.graph));
-        table.row([&times(report.calls.of(row.graph).runs), &each, &ops, &name, remark(report, row)]);
-    }
-    table.write(out)?;
+    Table::of(shown.iter().zip(branches(shown)))
+        .number("Runs", |(row, _)| times(report.calls.of(row.graph).runs))
+        .number("Per caller", |(row, _)| if row.depth == 0 { String::new() } else { times(row.times) })
+        .number("Ops", |(row, _)| report.graph(row.graph).map_or(0, |graph| graph.ops.len()))
+        .column("Graph", Kind::Name, |(row, branch)| format!("{branch}{}", report.name(row.graph)))
+        .column("", Kind::Plain, |(row, _)| remark(report, row))
+        .write(out)?;
     more(out, report.tree.len(), shown.len())
 }
 
@@ -115,12 +108,11 @@ fn write_unused(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Resu
 
 fn write_ops(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     heading(out, "Ops")?;
-    let mut table = Table::new([Column::right("OPS"), Column::right("RUNS"), Column::left("TYPE", Kind::Type)]);
-    for count in report.ops.by_type.iter().take(top) {
-        table.row([&count.ops.to_string(), &times(count.runs), &count.op_type]);
-    }
-    table.write(out)?;
-    more(out, report.ops.by_type.len(), top)?;
+    Table::of(&report.ops.by_type)
+        .number("Ops", |count| count.ops)
+        .number("Runs", |count| times(count.runs))
+        .column("Type", Kind::Type, |count| &count.op_type)
+        .write_first(out, top)?;
     let places = places(report);
     if !places.is_empty() {
         out.end_line()?;
@@ -156,22 +148,13 @@ fn write_parameters(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::
     if report.parameters.is_empty() {
         return Ok(());
     }
-    let columns = [
-        Column::right("SIZE"),
-        Column::left("TYPE", Kind::Type),
-        Column::left("NAME", Kind::Name),
-        Column::left("", Kind::Plain),
-    ];
-    let mut table = Table::new(columns);
-    for parameter in report.parameters.iter().take(top) {
-        if let Some(tensor) = report.tensor(parameter) {
-            let updated = if parameter.updated { "updated" } else { "" };
-            let bytes = parameter.bytes.map_or_else(|| "?".to_owned(), size);
-            table.row([&bytes, &info(tensor), &tensor.name, updated]);
-        }
-    }
-    table.write(out)?;
-    more(out, report.parameters.len(), top)
+    let parameters = report.parameters.iter().filter_map(|parameter| Some((parameter, report.tensor(parameter)?)));
+    Table::of(parameters)
+        .number("Size", |(parameter, _)| parameter.bytes.map_or_else(|| "?".to_owned(), size))
+        .column("Type", Kind::Type, |(_, tensor)| info(tensor))
+        .column("Name", Kind::Name, |(_, tensor)| &tensor.name)
+        .column("", Kind::Plain, |(parameter, _)| if parameter.updated { "updated" } else { "" })
+        .write_first(out, top)
 }
 
 fn write_notes(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {

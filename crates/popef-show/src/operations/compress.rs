@@ -6,7 +6,8 @@ use popef::write::Packing;
 use popef_ops::{CompressionOutcome, FilePath, OutputPath, Recompressed, RecompressedExecutable};
 
 use super::and_more;
-use crate::{Column, Kind, Out, Table, size};
+use crate::output::table::Table;
+use crate::{Kind, Out, size};
 
 /// What was done with the executables of files, as text.
 #[derive(Clone, Copy, Debug)]
@@ -37,18 +38,13 @@ impl RecompressedText {
         if executables.is_empty() {
             return Ok(());
         }
-        let mut table = Table::new([
-            Column::left("EXECUTABLE", Kind::Name),
-            Column::right("BEFORE"),
-            Column::right("AFTER"),
-            Column::right("RATIO"),
-            Column::left(if self.dry_run { "THEN" } else { "NOW" }, Kind::Plain),
-        ]);
-        for one in executables {
-            let (name, [before, after]) = (one.name.to_string(), [one.size_before, one.size_after]);
-            table.row([&name, &size(before), &size(after), &percent(after, before), &self.now(one)]);
-        }
-        table.write(out)?;
+        Table::of(executables)
+            .column("Executable", Kind::Name, |one| &one.name)
+            .number("Before", |one| size(one.size_before))
+            .number("After", |one| size(one.size_after))
+            .number("Ratio", |one| percent(one.size_after, one.size_before))
+            .column(if self.dry_run { "Then" } else { "Now" }, Kind::Plain, |one| self.now(one))
+            .write(out)?;
         and_more(out, done.chosen.saturating_sub(executables.len() as u64))
     }
 

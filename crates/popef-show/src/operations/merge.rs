@@ -5,18 +5,19 @@ use std::io;
 use popef_ops::{LeftOut, Listed, Merged, MergedInput};
 
 use super::and_more;
-use crate::{Column, Kind, Out, Table, counted, size, type_name};
+use crate::output::table::Table;
+use crate::{Kind, Out, counted, size, type_name};
 
 /// Writes what was merged as text. Nothing was written in a dry run.
 pub fn write_merged(out: &mut Out, merged: &Merged, dry_run: bool) -> io::Result<()> {
     let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
     out.put(if dry_run { "would write " } else { "" });
     out.put(&counted(*blobs, "blob", "blobs")).put(", ").put(&size(*bytes)).put(" together").end_line()?;
-    let mut table = Table::new([Column::left("FILE", Kind::Name), Column::right("BLOBS"), Column::right("SIZE")]);
-    for input in inputs {
-        table.row([&path(input), &input.blobs.to_string(), &size(input.bytes)]);
-    }
-    table.write(out)?;
+    Table::of(inputs)
+        .column("File", Kind::Name, |input| path(input))
+        .number("Blobs", |input| input.blobs)
+        .number("Size", |input| size(input.bytes))
+        .write(out)?;
     let [written, left_out, kept] = if dry_run {
         ["would be written", "would be left out", "would be kept"]
     } else {
@@ -36,18 +37,13 @@ fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, 
     out.end_line()?;
     out.put(&format!("{count}, {}, {what}", size(left.bytes))).end_line()?;
     let name_of = |input: usize| inputs.get(input).map(path).unwrap_or_default();
-    let mut table = Table::new([
-        Column::left("TYPE", Kind::Type),
-        Column::left("NAME", Kind::Name),
-        Column::right("SIZE"),
-        Column::left("IN", Kind::Plain),
-        Column::left("KEPT FROM", Kind::Plain),
-    ]);
-    for LeftOut { input, item, kept } in &left.first {
-        let (name, size) = (item.name.to_string(), size(item.size));
-        table.row([type_name(item.blob_type), &name, &size, &name_of(*input), &name_of(kept.input)]);
-    }
-    table.write(out)?;
+    Table::of(&left.first)
+        .column("Type", Kind::Type, |left| type_name(left.item.blob_type))
+        .column("Name", Kind::Name, |left| &left.item.name)
+        .number("Size", |left| size(left.item.size))
+        .column("In", Kind::Plain, |left| name_of(left.input))
+        .column("Kept from", Kind::Plain, |left| name_of(left.kept.input))
+        .write(out)?;
     and_more(out, left.more())
 }
 

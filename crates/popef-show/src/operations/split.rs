@@ -5,7 +5,8 @@ use std::io;
 use popef_ops::{Listed, Split};
 
 use super::and_more;
-use crate::{Column, Kind, Out, Table, counted, size, type_name};
+use crate::output::table::Table;
+use crate::{Kind, Out, counted, size, type_name};
 
 /// Writes what was split as text. Nothing was written in a dry run.
 pub fn write_split(out: &mut Out, split: &Split, dry_run: bool) -> io::Result<()> {
@@ -20,17 +21,12 @@ pub fn write_split(out: &mut Out, split: &Split, dry_run: bool) -> io::Result<()
 }
 
 fn show_parts(out: &mut Out, split: &Split) -> io::Result<()> {
-    let mut table = Table::new([
-        Column::left("FILE", Kind::Name),
-        Column::right("BLOBS"),
-        Column::right("SIZE"),
-        Column::left("", Kind::Warning),
-    ]);
-    for part in &split.parts {
-        let too_large = if part.too_large { "larger: one blob cannot be split" } else { "" };
-        table.row([&part.path.to_string(), &part.blobs.to_string(), &size(part.size), too_large]);
-    }
-    table.write(out)
+    Table::of(&split.parts)
+        .column("File", Kind::Name, |part| &part.path)
+        .number("Blobs", |part| part.blobs)
+        .number("Size", |part| size(part.size))
+        .column("", Kind::Warning, |part| if part.too_large { "larger: one blob cannot be split" } else { "" })
+        .write(out)
 }
 
 fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
@@ -41,11 +37,10 @@ fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
     out.end_line()?;
     let blobs = counted(*count, "blob", "blobs");
     out.put(&format!("{blobs}, {}, in several parts, because several models use them", size(*bytes))).end_line()?;
-    let mut table =
-        Table::new([Column::left("TYPE", Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
-    for item in first {
-        table.row([type_name(item.blob_type), &item.name.to_string(), &size(item.size)]);
-    }
-    table.write(out)?;
+    Table::of(first)
+        .column("Type", Kind::Type, |item| type_name(item.blob_type))
+        .column("Name", Kind::Name, |item| &item.name)
+        .number("Size", |item| size(item.size))
+        .write(out)?;
     and_more(out, split.shared.more())
 }

@@ -6,19 +6,19 @@ use popef::types::BlobType;
 use popef_ops::Stripped;
 
 use super::and_more;
-use crate::{Column, Kind, Out, Table, counted, size, type_word};
+use crate::output::table::Table;
+use crate::{Kind, Out, counted, size, type_word};
 
 /// Writes what was left out as text. Nothing was written in a dry run.
 pub fn write_stripped(out: &mut Out, stripped: &Stripped, dry_run: bool) -> io::Result<()> {
     let Stripped { dropped, dropped_prefix, kept, size_before, size_after, .. } = stripped;
-    let (heading, would_be) = if dry_run { ("WOULD DROP", "would be ") } else { ("DROPPED", "") };
+    let (heading, would_be) = if dry_run { ("Would drop", "would be ") } else { ("Dropped", "") };
     if !dropped.is_empty() {
-        let mut table =
-            Table::new([Column::left(heading, Kind::Type), Column::left("NAME", Kind::Name), Column::right("SIZE")]);
-        for item in &dropped.first {
-            table.row([&shown_type(item.blob_type), &item.name.to_string(), &size(item.size)]);
-        }
-        table.write(out)?;
+        Table::of(&dropped.first)
+            .column(heading, Kind::Type, |item| shown_type(item.blob_type))
+            .column("Name", Kind::Name, |item| &item.name)
+            .number("Size", |item| size(item.size))
+            .write(out)?;
         and_more(out, dropped.more())?;
     }
     if *dropped_prefix > 0 {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::color::Kind;
 use super::csv;
 use super::out::Out;
-use super::table::{Cells, Column};
+use super::table::Table;
 use super::units::size;
 
 /// A row of a table.
@@ -132,23 +132,16 @@ impl<R> Field<R> {
     }
 }
 
-impl<R> Shown<R> {
-    fn column(&self) -> Column {
-        if self.kind == Kind::Number { Column::right(self.heading) } else { Column::left(self.heading, self.kind) }
-    }
-}
-
 /// Writes rows as text.
 pub(crate) fn write_table<R: TableRow>(out: &mut Out, rows: &[R]) -> io::Result<()> {
     let mut fields = R::fields();
     fields.retain(|field| !field.is_of_page);
     fields.sort_by_key(|field| field.turn);
-    let columns: Vec<_> = fields.into_iter().filter_map(|field| field.column).collect();
-    let mut cells = Cells::new(columns.iter().map(|shown| shown.column().in_capitals()).collect());
-    for row in rows {
-        cells.row(columns.iter().map(|shown| (shown.value)(row).shown()));
+    let mut table = Table::of(rows);
+    for Shown { heading, kind, value } in fields.into_iter().filter_map(|field| field.column) {
+        table = table.column(heading, kind, move |row| value(row).shown());
     }
-    cells.write(out)
+    table.write(out)
 }
 
 /// Writes rows as CSV with a heading.

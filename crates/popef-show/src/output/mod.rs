@@ -14,6 +14,7 @@ pub(crate) mod paragraph;
 pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod screen;
+#[cfg(feature = "reports")]
 pub(crate) mod table;
 pub(crate) mod units;
 pub(crate) mod until_closed;

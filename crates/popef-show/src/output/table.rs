@@ -1,38 +1,30 @@
 //! Tables in text reports.
 
-use std::borrow::Cow;
 use std::io;
 
 use super::color::Kind;
 use super::escape::escape;
 use super::out::Out;
 use super::width::width;
+use super::words::more;
 
-/// A table with headings. Columns are as wide as their widest cell.
+/// A table: its rows, and columns that say what each row has in them. Columns are as wide as their widest cell.
 ///
 /// ```text
 /// TYPE        NAME   SIZE
 /// executable  model  62.2 KiB
 /// ```
-#[derive(Debug)]
-pub struct Table<const N: usize>(Cells);
-
-/// The same with any number of columns.
-#[derive(Debug)]
-pub(crate) struct Cells {
-    columns: Vec<Column>,
-    /// The cells of all rows, escaped. A line feed, which no escaped text has, ends each.
-    cells: String,
+pub(crate) struct Table<'t, I: Iterator> {
+    rows: I,
+    columns: Vec<Column<'t, I::Item>>,
 }
 
-/// A column: its heading, its side and its colour.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    heading: &'static str,
+struct Column<'t, R> {
+    /// It is shown in capitals.
+    heading: &'t str,
+    /// Numbers are on the right.
     kind: Kind,
-    right: bool,
-    is_capital: bool,
-    width: usize,
+    cell: Box<dyn Fn(&R) -> String + 't>,
 }
 
 /// So many spaces are between two columns.
@@ -41,115 +33,102 @@ const GAP: usize = 2;
 /// Cells are not padded to more than this, so that one long name does not make all lines long.
 const MOST: usize = 200;
 
-impl Column {
-    /// A column of texts.
-    pub fn left(heading: &'static str, kind: Kind) -> Self {
-        Column { heading, kind, right: false, is_capital: false, width: width(heading) }
+impl<'t, I: Iterator> Table<'t, I> {
+    /// A table of these rows.
+    pub(crate) fn of(rows: impl IntoIterator<IntoIter = I>) -> Self {
+        Table { rows: rows.into_iter(), columns: Vec::new() }
     }
 
-    /// A column of numbers.
-    pub fn right(heading: &'static str) -> Self {
-        Column { heading, kind: Kind::Number, right: true, is_capital: false, width: width(heading) }
-    }
-}
-
-impl Column {
-    /// The same with its heading in capitals.
-    #[cfg(feature = "reports")]
-    pub(crate) fn in_capitals(self) -> Self {
-        Column { is_capital: true, ..self }
+    /// Adds a column. Its texts may come from files: they are escaped here.
+    pub(crate) fn column<T: ToString>(
+        mut self,
+        heading: &'t str,
+        kind: Kind,
+        cell: impl Fn(&I::Item) -> T + 't,
+    ) -> Self {
+        self.columns.push(Column { heading, kind, cell: Box::new(move |row| cell(row).to_string()) });
+        self
     }
 
-    fn heading(&self) -> Cow<'static, str> {
-        if self.is_capital { self.heading.to_uppercase().into() } else { self.heading.into() }
-    }
-}
-
-impl<const N: usize> Table<N> {
-    /// A table without rows.
-    pub fn new(columns: [Column; N]) -> Self {
-        Table(Cells::new(columns.into()))
-    }
-
-    /// Adds a row. Its texts may come from files: they are escaped here.
-    pub fn row(&mut self, cells: [&str; N]) {
-        self.0.row(cells);
+    /// Adds a column of numbers.
+    pub(crate) fn number<T: ToString>(self, heading: &'t str, cell: impl Fn(&I::Item) -> T + 't) -> Self {
+        self.column(heading, Kind::Number, cell)
     }
 
     /// Writes the headings and all rows.
-    pub fn write(&self, out: &mut Out) -> io::Result<()> {
-        self.0.write(out)
+    pub(crate) fn write(self, out: &mut Out) -> io::Result<()> {
+        self.write_first(out, usize::MAX)
+    }
+
+    /// Writes the headings and the first rows, and says how many more there are.
+    pub(crate) fn write_first(mut self, out: &mut Out, most: usize) -> io::Result<()> {
+        let headings: Vec<_> = self.columns.iter().map(|column| column.heading.to_uppercase()).collect();
+        let mut widths: Vec<_> = headings.iter().map(|heading| width(heading)).collect();
+        // Escaped. A line feed, which no escaped text has, ends each.
+        let mut cells = String::new();
+        for row in self.rows.by_ref().take(most) {
+            for (column, widest) in self.columns.iter().zip(&mut widths) {
+                let cell = (column.cell)(&row);
+                let cell = escape(&cell);
+                *widest = width(&cell).max(*widest).min(MOST);
+                cells.push_str(&cell);
+                cells.push('\n');
+            }
+        }
+        let is_number = |column: &Column<'_, _>| column.kind == Kind::Number;
+        let sides = || self.columns.iter().map(is_number).zip(widths.iter().copied());
+        write_line(out, sides().zip(headings.iter().map(|heading| (Kind::Group, &**heading))))?;
+        let mut cells = cells.split_terminator('\n').peekable();
+        while cells.peek().is_some() {
+            let row = self.columns.iter().map(|column| (column.kind, cells.next().unwrap_or_default()));
+            write_line(out, sides().zip(row))?;
+        }
+        more(out, self.rows.count(), 0)
     }
 }
 
-impl Cells {
-    pub(crate) fn new(columns: Vec<Column>) -> Self {
-        Cells { columns, cells: String::new() }
-    }
-
-    /// Adds a row, which has a cell for each column.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item: AsRef<str>>) {
-        for (column, cell) in self.columns.iter_mut().zip(cells) {
-            let cell = escape(cell.as_ref());
-            column.width = column.width.max(width(&cell)).min(MOST);
-            self.cells.push_str(&cell);
-            self.cells.push('\n');
+/// Writes a line, without spaces at its end. Each cell has its column before it: whether it is on the right, and the width.
+fn write_line<'c>(out: &mut Out, cells: impl Iterator<Item = ((bool, usize), (Kind, &'c str))>) -> io::Result<()> {
+    let mut spaces = 0;
+    for ((is_number, widest), (kind, text)) in cells {
+        let room = widest.saturating_sub(width(text));
+        let (before, after) = if is_number { (room, 0) } else { (0, room) };
+        spaces += before;
+        if !text.is_empty() {
+            out.spaces(spaces).put_as(kind, text);
+            spaces = 0;
         }
+        spaces += after + GAP;
     }
-
-    pub(crate) fn write(&self, out: &mut Out) -> io::Result<()> {
-        let headings: Vec<_> = self.columns.iter().map(Column::heading).collect();
-        self.line(out, headings.iter().map(|heading| (Kind::Group, &**heading)))?;
-        let mut cells = self.cells.split_terminator('\n').peekable();
-        while cells.peek().is_some() {
-            let row = self.columns.iter().map(|column| (column.kind, cells.next().unwrap_or_default()));
-            self.line(out, row)?;
-        }
-        Ok(())
-    }
-
-    /// Writes a line, without spaces at its end.
-    fn line<'t>(&self, out: &mut Out, cells: impl Iterator<Item = (Kind, &'t str)>) -> io::Result<()> {
-        let mut spaces = 0;
-        for (column, (kind, text)) in self.columns.iter().zip(cells) {
-            let room = column.width.saturating_sub(width(text));
-            let (before, after) = if column.right { (room, 0) } else { (0, room) };
-            spaces += before;
-            if !text.is_empty() {
-                out.spaces(spaces).put_as(kind, text);
-                spaces = 0;
-            }
-            spaces += after + GAP;
-        }
-        out.end_line()
-    }
+    out.end_line()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Column, Table};
+    use super::Table;
     use crate::{Kind, Out};
 
-    fn shown(colors: bool, rows: &[[&str; 3]]) -> String {
-        let columns = [Column::left("TYPE", Kind::Plain), Column::left("NAME", Kind::Name), Column::right("SIZE")];
-        let mut table = Table::new(columns);
-        rows.iter().for_each(|row| table.row(*row));
+    fn shown(colors: bool, rows: &[[&str; 3]], most: usize) -> String {
         let mut out = Out::in_memory(colors);
-        table.write(&mut out).unwrap();
+        let table = Table::of(rows).column("Type", Kind::Plain, |row| row[0]).column("Name", Kind::Name, |row| row[1]);
+        table.number("Size", |row| row[2]).write_first(&mut out, most).unwrap();
         String::from_utf8(out.into_bytes()).unwrap()
     }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let text = shown(false, &[["executable", "重み", "1.0 KiB"], ["feed", "", "12 B"]]);
-        assert_eq!(text, "TYPE        NAME     SIZE\nexecutable  重み  1.0 KiB\nfeed                 12 B\n");
+        let rows = [["executable", "重み", "1.0 KiB"], ["feed", "", "12 B"], ["a long type, not shown", "", ""]];
+        let text = shown(false, &rows, 2);
+        let expected =
+            "TYPE        NAME     SIZE\nexecutable  重み  1.0 KiB\nfeed                 12 B\n... and 1 more\n";
+        assert_eq!(text, expected);
     }
 
     #[test]
     fn no_name_breaks_a_line_or_colours_it() {
-        let text = shown(false, &[["tensor", "a\nb\u{1b}[31m", "1 B"]]);
+        let text = shown(false, &[["tensor", "a\nb\u{1b}[31m", "1 B"]], 1);
         assert_eq!(text, "TYPE    NAME            SIZE\ntensor  a\\nb\\u{1b}[31m   1 B\n");
-        let colored = shown(true, &[["tensor", "a\u{1b}", "1 B"]]);
+        let colored = shown(true, &[["tensor", "a\u{1b}", "1 B"]], 1);
         assert!(colored.contains("\u{1b}[38;5;28ma\\u{1b}\u{1b}[0m"), "{colored:?}");
     }
 }

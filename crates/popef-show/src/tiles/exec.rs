@@ -16,8 +16,9 @@ use super::words::MOST_NAME;
 use crate::json::stream::item_in;
 use crate::output::fields::{Field, TableRow, Value, keys, write_table};
 use crate::output::named::named;
+use crate::output::table::Table;
 use crate::words::{brief, fact, heading, more};
-use crate::{Column, Kind, LongObject, Network, Out, Table, TilesPicture, counted, csv, fit_words, json_item, size};
+use crate::{Kind, LongObject, Network, Out, TilesPicture, counted, csv, fit_words, json_item, size};
 
 named! {
     /// The formats of executables and their tiles.
@@ -306,25 +307,13 @@ fn show_tiles(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<(
 
 fn show_sections(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
     heading(out, "Sections of all tiles")?;
-    let mut table = Table::new([
-        Column::right("SIZE"),
-        Column::right("COUNT"),
-        Column::right("LARGEST"),
-        Column::left("KIND", Kind::Type),
-        Column::left("SECTION", Kind::Name),
-    ]);
-    let sections = exec.summary.sections.iter().filter(|section| section.kind != SectionKind::Table);
-    for section in sections.clone().take(top) {
-        table.row([
-            &size(section.bytes),
-            &section.count.to_string(),
-            &size(section.largest),
-            kind_word(section.kind),
-            &section.name.to_string_lossy(),
-        ]);
-    }
-    table.write(out)?;
-    more(out, sections.count(), top)
+    Table::of(exec.summary.sections.iter().filter(|section| section.kind != SectionKind::Table))
+        .number("Size", |section| size(section.bytes))
+        .number("Count", |section| section.count)
+        .number("Largest", |section| size(section.largest))
+        .column("Kind", Kind::Type, |section| kind_word(section.kind))
+        .column("Section", Kind::Name, |section| section.name.to_string_lossy())
+        .write_first(out, top)
 }
 
 fn write_lines(out: &mut Out, file: &InFile, exec: &ExecutableTiles) -> io::Result<()> {
@@ -499,42 +488,28 @@ fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Large
         fact(out, "stack", &format!("{}, as far as names tell", size(stack)))?;
     }
     out.end_line()?;
-    let mut table = Table::new([
-        Column::left("LARGEST SECTION", Kind::Name),
-        Column::right("SIZE"),
-        Column::right("ADDRESS"),
-        Column::left("KIND", Kind::Type),
-    ]);
-    for section in &largest.sections {
-        let address = format!("0x{:x}", section.address);
-        table.row([&section.name.to_string_lossy(), &size(section.size.into()), &address, kind_word(section.kind)]);
-    }
-    table.write(out)?;
+    Table::of(&largest.sections)
+        .column("Largest section", Kind::Name, |section| section.name.to_string_lossy())
+        .number("Size", |section| size(section.size.into()))
+        .number("Address", |section| format!("0x{:x}", section.address))
+        .column("Kind", Kind::Type, |section| kind_word(section.kind))
+        .write(out)?;
     more(out, largest.sections.len().saturating_add(largest.more_sections), largest.sections.len())?;
     if largest.symbols.is_empty() {
         return Ok(());
     }
     out.end_line()?;
-    let mut table = Table::new([
-        Column::left("LARGEST SYMBOL", Kind::Name),
-        Column::right("SIZE"),
-        Column::right("ADDRESS"),
-        Column::left("KIND", Kind::Type),
-    ]);
-    for symbol in &largest.symbols {
-        let kind = match symbol.kind {
-            SymbolKind::Function => "function",
-            SymbolKind::Object => "object",
-            _ => "other",
-        };
-        table.row([
-            &symbol.name.to_string_lossy(),
-            &size(symbol.size.into()),
-            &format!("0x{:x}", symbol.address),
-            kind,
-        ]);
-    }
-    table.write(out)?;
+    let kind = |kind| match kind {
+        SymbolKind::Function => "function",
+        SymbolKind::Object => "object",
+        _ => "other",
+    };
+    Table::of(&largest.symbols)
+        .column("Largest symbol", Kind::Name, |symbol| symbol.name.to_string_lossy())
+        .number("Size", |symbol| size(symbol.size.into()))
+        .number("Address", |symbol| format!("0x{:x}", symbol.address))
+        .column("Kind", Kind::Type, |symbol| kind(symbol.kind))
+        .write(out)?;
     more(out, largest.symbols.len().saturating_add(largest.more_symbols), largest.symbols.len())
 }
 

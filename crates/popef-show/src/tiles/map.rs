@@ -11,8 +11,9 @@ use serde::{Serialize, Serializer};
 use super::picture::Picture;
 use super::words::{MOST_NAME, fullest_tiles};
 use crate::json::stream::item_in;
-use crate::words::{brief, heading, more, shape};
-use crate::{Column, Kind, Out, ReportFormat, ReportOptions, Table, counted, json_document, json_item, size};
+use crate::output::table::Table;
+use crate::words::{brief, heading, shape};
+use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
 
 /// A tensor of the file.
 struct Row<'m> {
@@ -159,11 +160,10 @@ impl<'m> MapReport<'m> {
         let (tiles_per_ipu, ipus) = (sums.tiles_per_ipu, sums.ipus);
         Picture { tiles_per_ipu, ipus, amounts: &amounts, most: &most }.write(out)?;
         out.end_line()?;
-        let mut table = Table::new([Column::right("FULLEST TILE"), Column::right("SIZE")]);
-        for tile in &sums.fullest_tiles {
-            table.row([&tile.tile.to_string(), &size(tile.size)]);
-        }
-        table.write(out)?;
+        Table::of(&sums.fullest_tiles)
+            .number("Fullest tile", |tile| tile.tile)
+            .number("Size", |tile| size(tile.size))
+            .write(out)?;
         self.show_uneven(out, top)?;
         show_computations(out, &sums.computations, top)
     }
@@ -176,48 +176,28 @@ impl<'m> MapReport<'m> {
         }
         let title = format!("Worth remapping: the fullest tile has more than in a default mapping on {tiles} tiles");
         heading(out, &title)?;
-        let mut table = Table::new([
-            Column::right("EXCESS"),
-            Column::right("FULLEST"),
-            Column::right("IDEAL"),
-            Column::right("USED TILES"),
-            Column::left("TYPE", Kind::Type),
-            Column::left("INSTRUCTION", Kind::Name),
-            Column::left("COMPUTATION", Kind::Plain),
-        ]);
         let rows: Vec<_> = self.rows().collect();
-        for row in uneven.iter().take(top).filter_map(|index| rows.get(*index)) {
-            let Some(balance) = row.balance else { continue };
-            let bytes = |elements: u64| size(elements.saturating_mul(balance.element_size));
-            table.row([
-                &size(balance.excess_size),
-                &bytes(row.tensor.most_elements),
-                &bytes(balance.ideal_elements),
-                &row.tensor.used_tiles.to_string(),
-                &format!("{} {}", row.tensor.element_type, shape(&row.tensor.shape)),
-                &format!("{}:{}", row.tensor.instruction, row.tensor.output),
-                &row.computation.name,
-            ]);
-        }
-        table.write(out)?;
-        more(out, uneven.len(), top)
+        let bytes = |balance: &Balance, elements: u64| size(elements.saturating_mul(balance.element_size));
+        Table::of(uneven.iter().filter_map(|index| rows.get(*index)).filter_map(|row| Some((row, row.balance?))))
+            .number("Excess", |(_, balance)| size(balance.excess_size))
+            .number("Fullest", |(row, balance)| bytes(balance, row.tensor.most_elements))
+            .number("Ideal", |(_, balance)| bytes(balance, balance.ideal_elements))
+            .number("Used tiles", |(row, _)| row.tensor.used_tiles)
+            .column("Type", Kind::Type, |(row, _)| format!("{} {}", row.tensor.element_type, shape(&row.tensor.shape)))
+            .column("Instruction", Kind::Name, |(row, _)| format!("{}:{}", row.tensor.instruction, row.tensor.output))
+            .column("Computation", Kind::Plain, |(row, _)| &row.computation.name)
+            .write_first(out, top)
     }
 }
 
 fn show_computations(out: &mut Out, computations: &[ComputationSums], top: usize) -> io::Result<()> {
     out.end_line()?;
-    let mut table = Table::new([
-        Column::left("COMPUTATION", Kind::Name),
-        Column::right("TENSORS"),
-        Column::right("UNEVEN"),
-        Column::right("EXCESS"),
-    ]);
-    for sums in computations.iter().take(top) {
-        let [tensors, uneven] = [sums.tensors, sums.uneven_tensors].map(|count| count.to_string());
-        table.row([&sums.name, &tensors, &uneven, &size(sums.excess_size)]);
-    }
-    table.write(out)?;
-    more(out, computations.len(), top)
+    Table::of(computations)
+        .column("Computation", Kind::Name, |sums| &sums.name)
+        .number("Tensors", |sums| sums.tensors)
+        .number("Uneven", |sums| sums.uneven_tensors)
+        .number("Excess", |sums| size(sums.excess_size))
+        .write_first(out, top)
 }
 
 /// The computations, those with the most excess first.

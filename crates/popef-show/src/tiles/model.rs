@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use super::picture::Picture;
 use super::words::MOST_NAME;
+use crate::output::table::Table;
 use crate::words::{brief, fact, heading, more, shape};
-use crate::{Column, Kind, LongObject, Out, ReportFormat, ReportOptions, Table, counted, json_item, size};
+use crate::{Kind, LongObject, Out, ReportFormat, ReportOptions, counted, json_item, size};
 
 /// So many models are shown as text.
 const MAX_MODELS: usize = 100;
@@ -203,22 +204,11 @@ fn show_tensors(out: &mut Out, tensors: &[TensorEstimate], top: usize) -> io::Re
     let mut largest: Vec<_> = tensors.iter().collect();
     largest.sort_by_key(|tensor| Reverse(tensor.size));
     heading(out, "Largest tensors")?;
-    let mut table = Table::new([
-        Column::right("SIZE"),
-        Column::right("ON A TILE"),
-        Column::right("TILES"),
-        Column::left("TYPE", Kind::Type),
-        Column::left("NAME", Kind::Name),
-    ]);
-    for tensor in largest.iter().take(top) {
-        table.row([
-            &size(tensor.size),
-            &size(tensor.most_size),
-            &tensor.used_tiles.to_string(),
-            &format!("{} {}", tensor.data_type, shape(&tensor.shape)),
-            &tensor.name.to_string(),
-        ]);
-    }
-    table.write(out)?;
-    more(out, tensors.len(), top)
+    Table::of(largest)
+        .number("Size", |tensor| size(tensor.size))
+        .number("On a tile", |tensor| size(tensor.most_size))
+        .number("Tiles", |tensor| tensor.used_tiles)
+        .column("Type", Kind::Type, |tensor| format!("{} {}", tensor.data_type, shape(&tensor.shape)))
+        .column("Name", Kind::Name, |tensor| &tensor.name)
+        .write_first(out, top)
 }

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::picture::Picture;
 use super::words::elements;
-use crate::words::{fact, more, shape};
-use crate::{Column, Kind, Network, Out, ReportFormat, Table, json_document, json_item, size};
+use crate::output::table::Table;
+use crate::words::{fact, shape};
+use crate::{Kind, Network, Out, ReportFormat, json_document, json_item, size};
 
 /// What is planned.
 #[derive(Debug, Serialize)]
@@ -121,14 +122,11 @@ impl<'p> PlanReport<'p> {
     fn show_list(&self, out: &mut Out) -> io::Result<()> {
         const MOST: usize = 1000;
         out.end_line()?;
-        let mut table =
-            Table::new([Column::right("TILE"), Column::right("FROM"), Column::right("TO"), Column::right("SIZE")]);
-        for &(tile, at) in self.mapping.pieces().iter().take(MOST) {
-            let last = at.end().saturating_sub(1);
-            let bytes = size(at.len().saturating_mul(self.element_size()));
-            table.row([&tile.to_string(), &at.begin().to_string(), &last.to_string(), &bytes]);
-        }
-        table.write(out)?;
-        more(out, self.mapping.pieces().len(), MOST)
+        Table::of(self.mapping.pieces())
+            .number("Tile", |(tile, _)| tile)
+            .number("From", |(_, at)| at.begin())
+            .number("To", |(_, at)| at.end().saturating_sub(1))
+            .number("Size", |(_, at)| size(at.len().saturating_mul(self.element_size())))
+            .write_first(out, MOST)
     }
 }

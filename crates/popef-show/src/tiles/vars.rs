@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use super::picture::MemoryPicture;
 use crate::json::stream::item_in;
+use crate::output::table::Table;
 use crate::words::{fact, heading, more};
-use crate::{Column, Kind, Out, ReportFormat, ReportOptions, Table, counted, json_document, json_item, size};
+use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
 
 /// What is said of a file as a whole.
 #[derive(Debug, Serialize)]
@@ -137,34 +138,20 @@ fn show_tiles(out: &mut Out, memories: &[TileMemory], top: usize) -> io::Result<
     let mut fullest: Vec<_> = memories.iter().collect();
     fullest.sort_by_key(|memory| (Reverse(memory.used_bytes), memory.tile));
     heading(out, "Fullest tiles")?;
-    let mut table = Table::new([
-        Column::right("TILE"),
-        Column::right("USED"),
-        Column::right("ALWAYS LIVE"),
-        Column::right("LOWER BOUND"),
-        Column::right("END"),
-        Column::right("GAPS"),
-        Column::right("LARGEST GAP"),
-        Column::left("", Kind::Warning),
-    ]);
-    for memory in fullest.iter().take(top) {
-        let over = match memory.overflow_bytes {
-            0 => String::new(),
-            bytes => format!("{} beyond its memory", size(bytes)),
-        };
-        table.row([
-            &memory.tile.to_string(),
-            &size(memory.used_bytes),
-            &size(memory.always_live_bytes),
-            &size(memory.lower_bound_bytes),
-            &size(memory.end),
-            &size(memory.gap_bytes),
-            &size(memory.largest_gap),
-            &over,
-        ]);
-    }
-    table.write(out)?;
-    more(out, fullest.len(), top)
+    let over = |memory: &TileMemory| match memory.overflow_bytes {
+        0 => String::new(),
+        bytes => format!("{} beyond its memory", size(bytes)),
+    };
+    Table::of(fullest)
+        .number("Tile", |memory| memory.tile)
+        .number("Used", |memory| size(memory.used_bytes))
+        .number("Always live", |memory| size(memory.always_live_bytes))
+        .number("Lower bound", |memory| size(memory.lower_bound_bytes))
+        .number("End", |memory| size(memory.end))
+        .number("Gaps", |memory| size(memory.gap_bytes))
+        .number("Largest gap", |memory| size(memory.largest_gap))
+        .column("", Kind::Warning, |memory| over(memory))
+        .write_first(out, top)
 }
 
 /// A tile with its largest variables.
@@ -222,25 +209,18 @@ fn show_tile(out: &mut Out, vars: &LoweredVars, tile: &Tile<'_>) -> io::Result<(
     MemoryPicture { bytes, used: &used, interleaved_start: vars.interleaved_start, end: vars.tile_memory }
         .write(out)?;
     out.end_line()?;
-    let mut table =
-        Table::new([Column::left("CATEGORY", Kind::Type), Column::right("VARIABLES"), Column::right("SIZE")]);
-    for category in &tile.categories {
-        table.row([category.category, &category.variables.to_string(), &size(category.size)]);
-    }
-    table.write(out)?;
+    Table::of(&tile.categories)
+        .column("Category", Kind::Type, |category| category.category)
+        .number("Variables", |category| category.variables)
+        .number("Size", |category| size(category.size))
+        .write(out)?;
     out.end_line()?;
-    let mut table = Table::new([
-        Column::left("LARGEST VARIABLE", Kind::Name),
-        Column::right("SIZE"),
-        Column::right("FROM"),
-        Column::left("CATEGORY", Kind::Type),
-        Column::left("", Kind::Plain),
-    ]);
-    for variable in &tile.largest_variables {
-        let offset = variable.offset.map_or(String::new(), |offset| format!("0x{offset:x}"));
-        let live = if variable.always_live { "always live" } else { "" };
-        table.row([variable.name, &size(variable.size), &offset, variable.category, live]);
-    }
-    table.write(out)?;
+    Table::of(&tile.largest_variables)
+        .column("Largest variable", Kind::Name, |variable| variable.name)
+        .number("Size", |variable| size(variable.size))
+        .number("From", |variable| variable.offset.map_or(String::new(), |offset| format!("0x{offset:x}")))
+        .column("Category", Kind::Type, |variable| variable.category)
+        .column("", Kind::Plain, |variable| if variable.always_live { "always live" } else { "" })
+        .write(out)?;
     more(out, usize::try_from(memory.variables).unwrap_or(usize::MAX), tile.largest_variables.len())
 }
