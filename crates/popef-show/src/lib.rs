@@ -92,40 +92,24 @@ pub mod rules;
 pub mod tiles;
 
 pub use failure::{Failure, Failures};
-pub use findings::format::FindingsFormat;
 pub use findings::group::{CheckedFile, Group, Mend, Totals, Verdict};
-pub use findings::options::FindingsOptions;
-pub use findings::renderer::FindingsRenderer;
-#[cfg(feature = "graphs")]
-pub use graph::SchedulePicture;
-pub use json::rows::JsonRows;
-pub use json::stream::{LongObject, Network, document as json_document, end_of_files, item as json_item};
-pub use json::write::{line as json_line, lines as json_lines};
-pub use list::format::ListFormat;
-pub use list::renderer::ListRenderer;
+pub use findings::{FindingsFormat, FindingsOptions, FindingsRenderer};
+pub use json::{
+    JsonRows, Network, document as json_document, end_of_files, item as json_item, line as json_line,
+    lines as json_lines,
+};
+pub use list::{ListFormat, ListRenderer};
 pub use output::color::{Kind, When};
-pub use output::csv;
-pub use output::escape::{escape, escape_rest};
+pub use output::escape::{escape, escape_rest, markup};
 pub use output::hex::HexView;
-pub use output::markup::markup;
-pub use output::out::Out;
+pub use output::out::{Out, UntilClosed};
 pub use output::progress::ProgressLine;
-pub use output::report::{ReportFormat, ReportOptions};
-pub use output::screen::Screen;
-pub use output::units::{counted, size, thousands};
-pub use output::until_closed::UntilClosed;
-pub use output::width::{shorten, width};
-pub use output::words;
+pub use output::units::{counted, shorten, size, width};
+pub use output::{ReportFormat, ReportOptions, Screen};
 pub use page::Page;
-pub use page::plain::{Figure, PlainPage};
 #[cfg(feature = "reports")]
 pub use page::profile::ProfilePage;
-pub use page::tables::Cell;
-pub use page::tiles::TilesPicture;
-pub use report::file::{FileReport, FileToShow, link as blob_name};
+pub use report::file::{FileReport, FileToShow, blob_name, type_name, type_word};
 pub use report::glob::Glob;
 pub use report::metadata::Provider;
-pub use report::options::{Options, Select, Sort};
-pub use report::tiles::fit_words;
-pub use report::type_word::{type_name, type_word};
-pub use report::workers::{OneThread, Workers};
+pub use report::options::{OneThread, Options, Select, Sort, Workers};

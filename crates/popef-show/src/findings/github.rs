@@ -8,9 +8,9 @@ use std::path::Path;
 use popef::types::{escape, is_hidden};
 use popef_check::Severity;
 
+use super::FindingsRenderer;
 use super::group::{Group, Totals, Verdict, is_shown, reason};
-use super::renderer::FindingsRenderer;
-use super::summary::summary;
+use super::text::summary;
 use crate::output::escape::escape_rest;
 use crate::output::out::Out;
 

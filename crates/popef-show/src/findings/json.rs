@@ -5,17 +5,14 @@ use std::io;
 use std::path::Path;
 
 use popef::types::Text;
-use popef_check::{Finding, Rule, Skipped};
+use popef_check::{Finding, Rule};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
-use super::group::{CheckedFile, Group, Mend, Totals, Verdict};
-use super::renderer::FindingsRenderer;
-use crate::json::network::{NetworkLine, NetworkObject};
-use crate::json::text::{hex, text};
-use crate::json::write::{array, line, object};
+use super::FindingsRenderer;
+use super::group::{Group, Totals, Verdict};
+use crate::json::{Keyed, hex, item, line, member_list, network, object, value};
 use crate::output::out::Out;
-use crate::rules::json::{RuleEntry, SCHEMA_VERSION};
+use crate::rules::{SCHEMA_VERSION, rule_object};
 
 /// One document, written after the last group.
 #[derive(Default)]
@@ -34,36 +31,37 @@ impl FindingsRenderer for Document {
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
         out.put("{\"schemaVersion\":").put(&SCHEMA_VERSION.to_string()).put(",\"verdict\":");
-        object(out, &verdict)?;
+        value(out, &verdict)?;
         out.put(",\"counts\":");
-        object(out, &Counts::from(totals))?;
+        value(out, &counts(totals))?;
         if totals.unsafe_pickles > 0 {
             out.put(",\"notSafeToUnpickle\":true");
         }
-        array(out, "files", self.groups.iter().flat_map(files))?;
-        array(out, "findings", self.groups.iter().flat_map(findings))?;
-        array(out, "skipped", self.groups.iter().flat_map(skipped))?;
-        array(out, "rules", rules(&self.groups).map(RuleEntry::from))?;
+        member_list(out, "files", self.groups.iter().flat_map(files))?;
+        member_list(out, "findings", self.groups.iter().flat_map(findings))?;
+        member_list(out, "skipped", self.groups.iter().flat_map(skipped))?;
+        member_list(out, "rules", rules(&self.groups).map(rule_object))?;
         out.put("}").end_line()
     }
 }
 
 impl FindingsRenderer for Lines {
     fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
-        findings(&group).try_for_each(|entry| line(out, &Line { kind: "finding", entry }))?;
-        skipped(&group).try_for_each(|entry| line(out, &Line { kind: "skipped", entry }))?;
-        let of_file = |file: &CheckedFile| file.network.map(|cost| (path_text(&file.path).into_owned(), cost));
-        group.files.iter().filter_map(of_file).try_for_each(|(file, cost)| line(out, &NetworkLine { file, cost }))
+        findings(&group).try_for_each(|finding| item(out, "finding", &finding))?;
+        skipped(&group).try_for_each(|skipped| item(out, "skipped", &skipped))?;
+        for file in &group.files {
+            if let Some(network) = network(file.network) {
+                let file = Keyed::path("file", &file.path);
+                line(out, &object! { kind: "network", #[serde(flatten)] file, #[serde(flatten)] network })?;
+            }
+        }
+        Ok(())
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
-        line(out, &Line { kind: "end", entry: End::of(totals, verdict) })
+        let is_unsafe = not_safe(totals.unsafe_pickles > 0);
+        item(out, "end", &object! { verdict, counts: counts(totals), #[serde(flatten)] is_unsafe })
     }
-}
-
-fn files(group: &Group) -> impl Iterator<Item = FileEntry<'_>> {
-    let numbered = group.files.iter().enumerate();
-    numbered.map(|(number, file)| FileEntry { file, is_unsafe: group.is_unsafe(number) })
 }
 
 /// The rules that found something, in the order of their ids.
@@ -72,137 +70,71 @@ pub(super) fn rules(groups: &[Group]) -> impl Iterator<Item = &'static Rule> {
     findings.map(|finding| (finding.rule.id, finding.rule)).collect::<BTreeMap<_, _>>().into_values()
 }
 
-fn findings(group: &Group) -> impl Iterator<Item = FindingEntry<'_>> {
-    group.report.findings.iter().enumerate().map(|(number, finding)| FindingEntry {
-        path: path(group, Some(finding.file)),
-        finding,
-        mend: group.mend(number),
+/// Only if it is so: a file that is not known to be unsafe may not have been looked at.
+fn not_safe(is_unsafe: bool) -> Option<impl Serialize> {
+    is_unsafe.then(|| object! { not_safe_to_unpickle: true })
+}
+
+fn counts(totals: &Totals) -> impl Serialize {
+    let Totals { files, errors, warnings, notes, left_out, failed, .. } = *totals;
+    object! { files, errors, warnings, notes, skipped: left_out + failed }
+}
+
+fn files(group: &Group) -> impl Iterator<Item: Serialize> {
+    group.files.iter().enumerate().map(|(number, file)| {
+        object! {
+            #[serde(flatten)]
+            path: Keyed::path("path", &file.path),
+            size: file.size,
+            #[serde(flatten)]
+            network: network(file.network),
+            #[serde(flatten)]
+            is_unsafe: not_safe(group.is_unsafe(number)),
+        }
     })
 }
 
-fn skipped(group: &Group) -> impl Iterator<Item = SkippedEntry<'_>> {
-    group.report.skipped.iter().map(|skipped| SkippedEntry { path: path(group, skipped.file), skipped })
+fn findings(group: &Group) -> impl Iterator<Item: Serialize> {
+    group.report.findings.iter().enumerate().map(|(number, finding)| {
+        let Finding { rule, severity, blob, offset, names, message, .. } = finding;
+        let bytes = |name: &Text<'_>| name.to_str().is_err().then(|| hex(name.as_bytes()));
+        let are_bytes = names.iter().any(|name| name.to_str().is_err());
+        object! {
+            #[serde(flatten)]
+            file: file(group, Some(finding.file)),
+            id: rule.id,
+            severity,
+            blob,
+            offset,
+            names: names.iter().map(Text::to_string_lossy).collect::<Vec<_>>(),
+            #[serde(flatten)]
+            names_bytes: are_bytes.then(|| object! { names_bytes: names.iter().map(bytes).collect::<Vec<_>>() }),
+            message,
+            #[serde(flatten)]
+            mend: group.mend(number).map(|mend| object! { mend }),
+        }
+    })
 }
 
-fn path(group: &Group, file: Option<usize>) -> Option<&Path> {
-    group.path(file?)
-}
-
-fn path_text(path: &Path) -> Text<'_> {
-    Text::from(path.as_os_str().as_encoded_bytes())
+fn skipped(group: &Group) -> impl Iterator<Item: Serialize> {
+    group.report.skipped.iter().map(|skipped| {
+        object! {
+            #[serde(flatten)]
+            file: file(group, skipped.file),
+            what: &skipped.what,
+            why: &skipped.why,
+            failed: skipped.failed,
+        }
+    })
 }
 
 /// The path under `file`, or null for all files.
-fn file<M: SerializeMap>(map: &mut M, path: Option<&Path>) -> Result<(), M::Error> {
-    match path {
-        Some(path) => text(map, "file", &path_text(path)),
-        None => map.serialize_entry("file", &()),
-    }
-}
-
-#[derive(Serialize)]
-struct Counts {
-    files: usize,
-    errors: usize,
-    warnings: usize,
-    notes: usize,
-    skipped: usize,
-}
-
-impl From<&Totals> for Counts {
-    fn from(totals: &Totals) -> Self {
-        let Totals { files, errors, warnings, notes, left_out, failed, .. } = *totals;
-        Counts { files, errors, warnings, notes, skipped: left_out + failed }
-    }
-}
-
-/// What makes an entry a line of its own.
-#[derive(Serialize)]
-struct Line<T> {
-    kind: &'static str,
-    #[serde(flatten)]
-    entry: T,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct End {
-    verdict: Verdict,
-    counts: Counts,
-    /// Only if it is so: a file that is not known to be unsafe may not have been looked at.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    not_safe_to_unpickle: bool,
-}
-
-impl End {
-    fn of(totals: &Totals, verdict: Verdict) -> Self {
-        End { verdict, counts: totals.into(), not_safe_to_unpickle: totals.unsafe_pickles > 0 }
-    }
-}
-
-struct FileEntry<'a> {
-    file: &'a CheckedFile,
-    /// It has a pickle that is not safe to unpickle.
-    is_unsafe: bool,
-}
-
-impl Serialize for FileEntry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let CheckedFile { path, size, network, .. } = self.file;
-        text(&mut map, "path", &path_text(path))?;
-        map.serialize_entry("size", size)?;
-        if let Some(cost) = *network {
-            map.serialize_entry("network", &NetworkObject(cost))?;
-        }
-        if self.is_unsafe {
-            map.serialize_entry("notSafeToUnpickle", &true)?;
-        }
-        map.end()
-    }
-}
-
-struct FindingEntry<'a> {
-    path: Option<&'a Path>,
-    finding: &'a Finding,
-    mend: Option<&'a Mend>,
-}
-
-impl Serialize for FindingEntry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Finding { rule, severity, blob, offset, names, message, .. } = self.finding;
-        let mut map = serializer.serialize_map(None)?;
-        file(&mut map, self.path)?;
-        map.serialize_entry("id", rule.id)?;
-        map.serialize_entry("severity", severity)?;
-        map.serialize_entry("blob", blob)?;
-        map.serialize_entry("offset", offset)?;
-        let shown: Vec<_> = names.iter().map(Text::to_string_lossy).collect();
-        map.serialize_entry("names", &shown)?;
-        if names.iter().any(|name| name.to_str().is_err()) {
-            let bytes = |name: &Text<'_>| name.to_str().is_err().then(|| hex(name.as_bytes()));
-            map.serialize_entry("namesBytes", &names.iter().map(bytes).collect::<Vec<_>>())?;
-        }
-        map.serialize_entry("message", message)?;
-        if let Some(mend) = self.mend {
-            map.serialize_entry("mend", mend)?;
-        }
-        map.end()
-    }
-}
-
-struct SkippedEntry<'a> {
-    path: Option<&'a Path>,
-    skipped: &'a Skipped,
-}
-
-impl Serialize for SkippedEntry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        file(&mut map, self.path)?;
-        map.serialize_entry("what", &self.skipped.what)?;
-        map.serialize_entry("why", &self.skipped.why)?;
-        map.serialize_entry("failed", &self.skipped.failed)?;
-        map.end()
+fn file(group: &Group, file: Option<usize>) -> impl Serialize {
+    let path: Option<&Path> = file.and_then(|file| group.path(file));
+    object! {
+        #[serde(flatten)]
+        path: path.map(|path| Keyed::path("file", path)),
+        #[serde(flatten)]
+        none: path.is_none().then(|| object! { file: () }),
     }
 }

@@ -8,11 +8,11 @@ use std::io;
 
 use popef_check::{Finding, Severity, Skipped};
 
+use super::FindingsOptions;
+use super::FindingsRenderer;
 use super::group::{Group, Totals, Verdict, reason};
-use super::options::FindingsOptions;
-use super::renderer::FindingsRenderer;
+use crate::output::escape::xml;
 use crate::output::escape::{escape, escape_rest};
-use crate::output::markup::xml;
 use crate::output::out::Out;
 
 pub(super) struct JUnit {

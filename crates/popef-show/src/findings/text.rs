@@ -6,16 +6,16 @@ use std::io;
 use popef::types::Text as Name;
 use popef_check::{Finding, Skipped};
 
+use super::FindingsOptions;
+use super::FindingsRenderer;
 use super::group::{CheckedFile, Group, Mend, Totals, Verdict, is_shown, reason};
-use super::options::FindingsOptions;
-use super::renderer::FindingsRenderer;
-use super::summary::summary;
 use crate::output::color::Kind;
 use crate::output::escape::escape_rest;
-use crate::output::heading::heading;
+use crate::output::heading;
 use crate::output::out::Out;
 use crate::output::paragraph::Paragraph;
-use crate::rules::kind::kind;
+use crate::output::units::counted;
+use crate::rules::kind;
 
 pub(super) struct Text {
     /// What a file is called.
@@ -143,4 +143,39 @@ fn place(line: Paragraph, blob: Option<usize>, offset: Option<u64>) -> Paragraph
         (None, Some(offset)) => number(line, "byte", offset.to_string(), ":"),
         (None, None) => line,
     }
+}
+
+const UNSAFE: &str = "not safe to unpickle";
+
+/// `passed: 0 errors, 0 warnings, 0 notes in 3 files`. A file that is not safe to unpickle has not just passed.
+pub(super) fn summary(totals: &Totals, verdict: Verdict) -> Paragraph {
+    let line = Paragraph::new(0).hanging(4);
+    let line = match verdict {
+        Verdict::Passed if totals.unsafe_pickles > 0 => line.add(Kind::Warning, &format!("{UNSAFE}:")),
+        Verdict::Passed => line.add(Kind::Name, "passed:"),
+        Verdict::Failed => line.add(Kind::Error, "failed:"),
+        Verdict::Incomplete => line.add(Kind::Error, "not finished:"),
+    };
+    let line = add_counts(line, totals);
+    let rest = match (totals.failed, totals.left_out) {
+        (0, 0) => String::new(),
+        (0, _) => "; not everything was checked".to_owned(),
+        (failed, _) => format!("; {} could not be checked", counted(failed, "thing", "things")),
+    };
+    let files = counted(totals.files, "file", "files");
+    let is_unsafe = verdict != Verdict::Passed && totals.unsafe_pickles > 0;
+    let unpickling = if is_unsafe { format!("; {UNSAFE}") } else { String::new() };
+    line.add(Kind::Plain, &format!("in {files}{rest}{unpickling}"))
+}
+
+fn add_counts(line: Paragraph, totals: &Totals) -> Paragraph {
+    let counts = [
+        (Kind::Error, totals.errors, "error", ","),
+        (Kind::Warning, totals.warnings, "warning", ","),
+        (Kind::Note, totals.notes, "note", ""),
+    ];
+    counts.into_iter().fold(line, |line, (kind, count, what, end)| {
+        let kind = if count > 0 { kind } else { Kind::Plain };
+        line.add(kind, &format!("{}{end}", counted(count, what, &format!("{what}s"))))
+    })
 }

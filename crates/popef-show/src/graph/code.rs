@@ -3,13 +3,13 @@
 use std::io;
 
 use crate::output::table::Table;
-use crate::words::{heading, more};
-use crate::{Kind, Out, counted};
+use crate::output::words::{heading, more};
+use crate::{Kind, Out, counted, escape};
 use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
 
+use super::many;
 use super::report::GraphReport;
 use super::schedule::SchedulePicture;
-use super::words::many;
 
 /// Longer schedules are cut in pictures.
 pub(super) const STEPS: usize = 200;
@@ -52,7 +52,7 @@ fn write_findings(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Re
     let findings = &report.code.findings;
     for found in findings.iter().take(top) {
         let kind = if found.id.is_warning() { Kind::Warning } else { Kind::Plain };
-        out.put("  ").put_as(kind, found.id.id()).put(": ").put(&finding(report, found)).end_line()?;
+        out.put("  ").put_as(kind, found.id.id()).put(": ").put(&escape(&finding(report, found))).end_line()?;
     }
     more(out, findings.len().saturating_add(many(report.code.findings_left_out)), top)
 }
@@ -95,6 +95,5 @@ fn spans(report: &GraphReport<'_>, code: &GraphCode) -> String {
 /// What is odd, with where it is.
 pub(super) fn finding(report: &GraphReport<'_>, finding: &Finding) -> String {
     let (name, within) = (report.name(finding.graph), report.name(finding.within));
-    let (name, within) = (crate::escape(&name), crate::escape(&within));
     format!("{name}, at op {} of {within}: {}", finding.op.0, finding.id.words())
 }

@@ -7,8 +7,9 @@ use popef_ops::FilePath;
 use poplar_graph::{GraphDiff, IrDiff, IrDump, OpChange, OpDiff, OpTypeDiff, TensorDiff, TensorInfo};
 use serde::Serialize;
 
-use super::words::{many, type_and_shape};
-use crate::words::more;
+use super::{many, type_and_shape};
+use crate::json::object;
+use crate::output::words::more;
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, escape, json_document, json_item, size};
 
 /// One of both dumps.
@@ -22,23 +23,6 @@ struct Side {
     tensors: usize,
     parameters: usize,
     parameter_size: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums<'d> {
-    a: &'d Side,
-    b: &'d Side,
-    same: bool,
-    same_graphs: u64,
-    ops: &'d [OpTypeDiff],
-}
-
-#[derive(Debug, Serialize)]
-struct Document<'d> {
-    #[serde(flatten)]
-    sums: Sums<'d>,
-    graphs: &'d [GraphDiff],
 }
 
 /// How two programs differ.
@@ -60,15 +44,16 @@ impl<'d> GraphDiffReport<'d> {
         match options.format {
             ReportFormat::Text => self.write_text(out, options.top),
             ReportFormat::Json => {
-                json_document(out, &Document { sums: self.sums(), graphs: &self.diff.graphs }, options.network)
+                let (sums, graphs) = (self.sums(), &self.diff.graphs);
+                json_document(out, &object! { #[serde(flatten)] sums, graphs }, options.network)
             }
             ReportFormat::Ndjson => self.write_lines(out),
         }
     }
 
-    fn sums(&self) -> Sums<'_> {
+    fn sums(&self) -> impl Serialize {
         let GraphDiffReport { a, b, diff } = self;
-        Sums { a, b, same: diff.is_same(), same_graphs: diff.same_graphs, ops: &diff.ops }
+        object! { a, b, same: diff.is_same(), same_graphs: diff.same_graphs, ops: &diff.ops }
     }
 
     fn write_lines(&self, out: &mut Out) -> io::Result<()> {

@@ -4,15 +4,18 @@ mod chart;
 
 use std::io;
 
-use crate::{Cell, Figure, Out, PlainPage, escape, size, thousands};
+use crate::Out;
+use crate::output::table::Cell;
+use crate::output::units::{size, thousands};
+use crate::page::plain::{Figure, PlainPage};
 use poplar_graph::{CallRow, DumpParameter, GraphCode, TypeCount};
 
+use super::GraphOptions;
 use super::code::{STEPS, finding, live, why};
-use super::format::GraphOptions;
 use super::report::GraphReport;
 use super::schedule::SchedulePicture;
 use super::text::{numbers, places, remark};
-use super::words::{grouped, grouped_times, info, many};
+use super::{grouped, grouped_times, info, many};
 
 /// More rows of calls are not shown.
 const CALLS: usize = 1000;
@@ -94,7 +97,7 @@ fn call(report: &GraphReport<'_>, row: &CallRow) -> Vec<Cell> {
         Cell::Amount(grouped_times(report.calls.of(row.graph).runs)),
         if row.depth == 0 { Cell::None } else { Cell::Amount(grouped_times(row.times)) },
         count(ops),
-        Cell::Branch(row.depth, escape(&report.name(row.graph)).into_owned()),
+        Cell::Branch(row.depth, report.name(row.graph).into_owned()),
         Cell::Text(remark(report, row).to_owned()),
     ]
 }
@@ -130,7 +133,7 @@ fn write_code(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     report.code.unknown.iter().for_each(|unknown| page.paragraph(why(*unknown)));
     report.without_branches().iter().for_each(|words| page.remark(words));
     let row = |code: &GraphCode| {
-        let live = Cell::Text(escape(&live(report, code)).into_owned());
+        let live = Cell::Text(live(report, code));
         vec![Cell::Count(code.loads), Cell::Count(code.calls), name(&report.name(code.graph)), live]
     };
     let rows = report.loaded().take(top).map(row);
@@ -141,7 +144,7 @@ fn write_code(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     let rows = rows.map(|found| vec![Cell::Text(found.id.id().to_owned()), Cell::Text(finding(report, found))]);
     page.table("Findings", &["Rule", "What it found"], rows, all);
     if report.code.unknown.is_none() {
-        page.picture(&SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).to_inline_svg());
+        page.picture(&SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).to_svg());
     }
 }
 
@@ -164,5 +167,5 @@ fn count(count: usize) -> Cell {
 }
 
 fn name(name: &str) -> Cell {
-    Cell::Name(escape(name).into_owned())
+    Cell::Name(name.to_owned())
 }

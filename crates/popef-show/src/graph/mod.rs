@@ -2,19 +2,143 @@
 
 mod code;
 mod diff;
-mod dot;
-mod format;
 mod html;
-mod mermaid;
 mod ops;
 mod picture;
 mod report;
 mod schedule;
 mod text;
-mod words;
+
+use popef::DataType;
+use poplar_graph::{Op, Tensor, Times};
+
+use crate::json::Network;
+use crate::output::named;
+use crate::output::units::thousands;
+use crate::output::words::shape;
 
 pub use diff::GraphDiffReport;
-pub use format::{GraphFormat, GraphOptions, GraphSections};
 pub use ops::{OpsFormat, OpsReport};
 pub use report::GraphReport;
-pub use schedule::SchedulePicture;
+
+named! {
+    /// The formats of a program.
+    pub enum GraphFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Lines of JSON.
+        Ndjson = "ndjson",
+        /// A picture of the calls, in the language of Graphviz.
+        Dot = "dot",
+        /// The same in the language of Mermaid.
+        Mermaid = "mermaid",
+        /// One page without scripts.
+        Html = "html",
+    }
+}
+
+impl GraphFormat {
+    /// What a file of it is.
+    pub fn noun(self) -> &'static str {
+        match self {
+            GraphFormat::Text | GraphFormat::Json | GraphFormat::Ndjson => "a report",
+            GraphFormat::Dot | GraphFormat::Mermaid => "a picture",
+            GraphFormat::Html => "a page",
+        }
+    }
+}
+
+/// The parts of the text and of the page. Without any of them, all are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GraphSections {
+    /// Which graph calls which, and how often.
+    pub calls: bool,
+    /// The ops by type, IPU, pipeline stage and phase.
+    pub ops: bool,
+    /// The parameters by size.
+    pub parameters: bool,
+    /// When the code of graphs is on the tiles.
+    pub code: bool,
+}
+
+impl GraphSections {
+    pub(super) fn has(self, section: fn(GraphSections) -> bool) -> bool {
+        let GraphSections { calls, ops, parameters, code } = self;
+        section(self) || !(calls || ops || parameters || code)
+    }
+}
+
+/// How a program is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphOptions<'a> {
+    /// The parts of the text and of the page.
+    pub sections: GraphSections,
+    /// Text and pages have at most so many rows of each table.
+    pub top: usize,
+    /// What is said at the end of documents.
+    pub network: Network,
+    /// What kind of file it is of, over the heading of a page.
+    pub kind: &'a str,
+    /// The heading of a page, escaped.
+    pub title: &'a str,
+    /// The program that makes a page, and its version.
+    pub made_by: &'a str,
+}
+
+/// Text and pages show so many bytes of a name that is in many rows.
+pub(super) const MOST_NAME: usize = 400;
+
+/// A number of runs: `8`, `0 to 1`, `any number`.
+pub(super) fn times(times: Times) -> String {
+    times_as(times, number)
+}
+
+/// The same with commas between thousands, as pages show numbers.
+pub(super) fn grouped_times(times: Times) -> String {
+    times_as(times, grouped)
+}
+
+/// A number with commas between thousands.
+pub(super) fn grouped(count: u64) -> String {
+    if count == u64::MAX { number(count) } else { thousands(count) }
+}
+
+pub(super) fn times_as(times: Times, number: impl Fn(u64) -> String) -> String {
+    match (times.least, times.most) {
+        (least, Some(most)) if least == most => number(most),
+        (least, Some(most)) => format!("{} to {}", number(least), number(most)),
+        (0, None) => "any number".to_owned(),
+        (u64::MAX, None) => number(u64::MAX),
+        (least, None) => format!("{} or more", number(least)),
+    }
+}
+
+/// A number, which may be larger than all that can be counted.
+pub(super) fn number(number: u64) -> String {
+    if number == u64::MAX { "over 10^19".to_owned() } else { number.to_string() }
+}
+
+/// The type and shape of a tensor, as far as they are known: `F16 16x256`.
+pub(super) fn info(tensor: &Tensor) -> String {
+    type_and_shape(tensor.data_type, tensor.shape.as_deref())
+}
+
+/// The same of a type and a shape.
+pub(super) fn type_and_shape(data_type: Option<DataType>, sizes: Option<&[u64]>) -> String {
+    let data_type = data_type.map_or_else(|| "?".to_owned(), |data_type| data_type.to_string());
+    sizes.map_or_else(|| data_type.clone(), |sizes| format!("{data_type} {}", shape(sizes)))
+}
+
+/// Where an op runs: `IPU 0, stage 1, phase 2`.
+pub(super) fn place(op: &Op) -> String {
+    let places = [("IPU", op.ipu), ("stage", op.stage), ("phase", op.phase)];
+    let places = places.into_iter().filter_map(|(what, number)| Some(format!("{what} {}", number?)));
+    places.collect::<Vec<_>>().join(", ")
+}
+
+/// A number of things that are in memory.
+pub(super) fn many(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::io;
 
-use super::{dot, mermaid, picture};
+use super::picture;
 use crate::output::table::Table;
-use crate::words::brief;
+use crate::output::words::brief;
 use crate::{Kind, Out, counted, escape};
 use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
 
-use super::format::GraphFormat;
-use super::words::{MOST_NAME, place, times};
+use super::GraphFormat;
+use super::{MOST_NAME, place, times};
 
 /// The formats of the ops of one graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl OpsReport<'_> {
     pub fn write(self, out: &mut Out, format: OpsFormat) -> io::Result<()> {
         match format {
             OpsFormat::Text => write(out, self.dump, self.graph),
-            OpsFormat::Dot => dot::write(out, &picture::of_ops(self.dump, self.graph)),
-            OpsFormat::Mermaid => mermaid::write(out, &picture::of_ops(self.dump, self.graph)),
+            OpsFormat::Dot => picture::write_dot(out, &picture::of_ops(self.dump, self.graph)),
+            OpsFormat::Mermaid => picture::write_mermaid(out, &picture::of_ops(self.dump, self.graph)),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Pictures of boxes and arrows, for any language that draws them.
 
 use std::collections::BTreeMap;
+use std::io;
 
-use crate::{escape, shorten};
 use poplar_graph::{Graph, GraphId, IrDump, Op, Tensor, TensorId, Times};
 
 use super::ops::calls;
 use super::report::GraphReport;
-use super::words::{info, place, times_as};
+use super::{info, place, times_as};
+use crate::{Out, escape, shorten};
 
 /// Boxes and arrows.
 pub(super) struct Picture {
@@ -117,4 +118,88 @@ fn tensor_node(tensor: &Tensor, id: TensorId) -> Node {
 /// A name as text: escaped, and cut in its middle if it is long.
 fn shown(name: &str) -> String {
     shorten(&escape(name), NAME).into_owned()
+}
+
+/// Writes a picture in the language of Graphviz.
+pub(super) fn write_dot(out: &mut Out, picture: &Picture) -> io::Result<()> {
+    out.put("digraph {").end_line()?;
+    out.put("  node [shape=box, style=\"rounded,filled\", fillcolor=\"#eef3fb\", color=\"#5b7db1\", fontname=\"sans-serif\"];").end_line()?;
+    out.put("  edge [color=\"#55616f\", fontname=\"sans-serif\", fontsize=10];").end_line()?;
+    for (number, node) in picture.nodes.iter().enumerate() {
+        let lines: Vec<_> = node.lines.iter().map(|line| dot_text(line)).collect();
+        out.put(&format!("  n{number} [label=\"{}\"{}];", lines.join("\\n"), look(node.look))).end_line()?;
+    }
+    for edge in &picture.edges {
+        let label = if edge.label.is_empty() { String::new() } else { format!("label=\"{}\"", dot_text(&edge.label)) };
+        let style = if edge.is_certain { "" } else { "style=dashed" };
+        let settings: Vec<_> = [label.as_str(), style].into_iter().filter(|setting| !setting.is_empty()).collect();
+        let settings = if settings.is_empty() { String::new() } else { format!(" [{}]", settings.join(", ")) };
+        out.put(&format!("  n{} -> n{}{settings};", edge.from, edge.to)).end_line()?;
+    }
+    out.put("}").end_line()
+}
+
+fn look(look: Look) -> &'static str {
+    match look {
+        Look::Strong => ", fillcolor=\"#cfe0fb\", penwidth=2",
+        Look::Plain => "",
+        Look::Faint => ", style=\"rounded,dashed\", fontcolor=\"#55616f\"",
+        Look::Tensor => ", shape=ellipse, style=filled, fillcolor=\"#f4f6f8\"",
+    }
+}
+
+/// A text inside quotes. Graphviz takes backslashes for escapes, and in labels also names of letters between `&` and `;`.
+fn dot_text(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('&', "&amp;")
+}
+
+/// Writes a picture in the language of Mermaid, which shows it in Markdown.
+pub(super) fn write_mermaid(out: &mut Out, picture: &Picture) -> io::Result<()> {
+    out.put("flowchart TD").end_line()?;
+    for (number, node) in picture.nodes.iter().enumerate() {
+        let lines: Vec<_> = node.lines.iter().map(|line| mermaid_text(line)).collect();
+        let (open, close) = if node.look == Look::Tensor { ("([", "])") } else { ("[", "]") };
+        out.put(&format!("  n{number}{open}\"{}\"{close}{}", lines.join("<br/>"), class(node.look))).end_line()?;
+    }
+    for edge in &picture.edges {
+        let arrow = if edge.is_certain { "-->" } else { "-.->" };
+        let label = if edge.label.is_empty() { String::new() } else { format!("|\"{}\"|", mermaid_text(&edge.label)) };
+        out.put(&format!("  n{} {arrow}{label} n{}", edge.from, edge.to)).end_line()?;
+    }
+    out.put("  classDef strong stroke-width:3px").end_line()?;
+    out.put("  classDef faint stroke-dasharray:5 5").end_line()
+}
+
+fn class(look: Look) -> &'static str {
+    match look {
+        Look::Strong => ":::strong",
+        Look::Faint => ":::faint",
+        Look::Plain | Look::Tensor => "",
+    }
+}
+
+/// A text inside quotes. What Mermaid, Markdown or HTML could take for its own is written by its number.
+fn mermaid_text(text: &str) -> String {
+    let mut quoted = String::new();
+    let mut before = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_word = |letter: Option<&char>| letter.is_some_and(|letter| letter.is_alphanumeric());
+        let is_special = match letter {
+            '"' | '#' | '&' | '<' | '>' | '`' | '*' | '\\' | '%' | ';' => true,
+            // Within a word it is a letter.
+            '_' => !(is_word(before.as_ref()) && is_word(letters.peek())),
+            // A list would begin.
+            '-' | '+' => before.is_none(),
+            '.' | ')' => quoted.bytes().all(|byte| byte.is_ascii_digit()),
+            _ => false,
+        };
+        if is_special {
+            quoted.push_str(&format!("#{};", u32::from(letter)));
+        } else {
+            quoted.push(letter);
+        }
+        before = Some(letter);
+    }
+    quoted
 }

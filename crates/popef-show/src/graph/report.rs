@@ -4,19 +4,20 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
-use crate::json::stream::item_in;
-use crate::words::brief;
+use crate::json::{item_in, object};
+use crate::output::words::brief;
 use crate::{Network, Out, counted, json_document, json_item};
+use popef::seam::List;
 use popef_ops::{ErrorReport, FilePath, InFile};
 use poplar_graph::{
-    CallGraph, CallRow, Called, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind,
-    OpCounts, Order, Schedule, Tensor,
+    CallGraph, CallRow, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind, OpCounts,
+    Schedule, Tensor,
 };
 use serde::Serialize;
 
-use super::format::{GraphFormat, GraphOptions};
-use super::words::{MOST_NAME, number};
-use super::{dot, html, mermaid, picture, text};
+use super::{GraphFormat, GraphOptions};
+use super::{MOST_NAME, number};
+use super::{html, picture, text};
 
 /// All that is shown of a dump.
 #[derive(Debug)]
@@ -30,65 +31,6 @@ pub struct GraphReport<'d> {
     pub(super) code: CodeLiveness,
     file: InFile,
     error: Option<ErrorReport>,
-}
-
-/// What is said of a dump as a whole.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums<'r> {
-    #[serde(flatten)]
-    path: &'r FilePath,
-    order: Order,
-    main: Option<GraphId>,
-    graphs: usize,
-    tensors: usize,
-    #[serde(flatten)]
-    ops: &'r OpCounts,
-    parameters: usize,
-    parameter_size: u64,
-    unused: &'r [GraphId],
-    recursive: &'r [Vec<GraphId>],
-    code: &'r CodeLiveness,
-    notes: Vec<NoteRow<'r>>,
-    error: Option<&'r ErrorReport>,
-}
-
-#[derive(Serialize)]
-struct NoteRow<'r> {
-    note: &'static str,
-    count: u64,
-    first: &'r str,
-    offset: u64,
-}
-
-#[derive(Serialize)]
-struct GraphRow<'r> {
-    index: usize,
-    name: &'r str,
-    ops: usize,
-    tensors: usize,
-    #[serde(flatten)]
-    called: Called,
-}
-
-#[derive(Serialize)]
-struct ParameterRow<'r> {
-    name: &'r str,
-    #[serde(rename = "type")]
-    data_type: Option<String>,
-    shape: Option<&'r [u64]>,
-    size: Option<u64>,
-    updated: bool,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Document<'r> {
-    #[serde(flatten)]
-    sums: Sums<'r>,
-    graph_list: Vec<GraphRow<'r>>,
-    call_tree: &'r [CallRow],
-    parameter_list: Vec<ParameterRow<'r>>,
 }
 
 impl<'d> GraphReport<'d> {
@@ -162,19 +104,20 @@ impl<'d> GraphReport<'d> {
             GraphFormat::Text => text::write(out, self, options.sections, options.top),
             GraphFormat::Json => self.write_document(out, options.network),
             GraphFormat::Ndjson => self.write_lines(out),
-            GraphFormat::Dot => dot::write(out, &picture::of_calls(self, number)),
-            GraphFormat::Mermaid => mermaid::write(out, &picture::of_calls(self, number)),
+            GraphFormat::Dot => picture::write_dot(out, &picture::of_calls(self, number)),
+            GraphFormat::Mermaid => picture::write_mermaid(out, &picture::of_calls(self, number)),
             GraphFormat::Html => html::write(out, self, options),
         }
     }
 
     /// Writes all as one document.
     fn write_document(&self, out: &mut Out, network: Network) -> io::Result<()> {
-        let document = Document {
+        let document = object! {
+            #[serde(flatten)]
             sums: self.sums(),
-            graph_list: self.graph_rows().collect(),
+            graph_list: List(|| self.graph_rows()),
             call_tree: &self.tree,
-            parameter_list: self.parameter_rows().collect(),
+            parameter_list: List(|| self.parameter_rows()),
         };
         json_document(out, &document, network)
     }
@@ -194,47 +137,50 @@ impl<'d> GraphReport<'d> {
         json_item(out, "file", &self.sums())
     }
 
-    fn sums(&self) -> Sums<'_> {
-        let note = |note: &'d Note| NoteRow {
-            note: note.kind.as_str(),
-            count: note.count,
-            first: &note.first,
-            offset: note.offset,
+    /// What is said of a dump as a whole.
+    fn sums(&self) -> impl Serialize {
+        let note = |note: &'d Note| {
+            object! { note: note.kind.as_str(), count: note.count, first: &note.first, offset: note.offset }
         };
-        Sums {
+        object! {
+            #[serde(flatten)]
             path: &self.path,
             order: self.dump.ir.order(),
             main: self.dump.ir.main(),
             graphs: self.dump.ir.graphs().len(),
             tensors: self.tensors(),
+            #[serde(flatten)]
             ops: &self.ops,
             parameters: self.parameters.len(),
             parameter_size: self.parameter_size(),
             unused: &self.calls.unused,
             recursive: &self.calls.recursive,
             code: &self.code,
-            notes: self.dump.notes.iter().map(note).collect(),
-            error: self.error.as_ref(),
+            notes: self.dump.notes.iter().map(note).collect::<Vec<_>>(),
+            error: &self.error,
         }
     }
 
-    fn graph_rows(&self) -> impl Iterator<Item = GraphRow<'d>> + '_ {
-        self.dump.ir.graph_ids().map(|(id, graph)| GraphRow {
-            index: id.index(),
-            name: &graph.name,
-            ops: graph.ops.len(),
-            tensors: graph.tensors.len(),
-            called: self.calls.of(id),
+    fn graph_rows(&self) -> impl Iterator<Item: Serialize> {
+        self.dump.ir.graph_ids().map(|(id, graph)| {
+            object! {
+                index: id.index(),
+                name: &graph.name,
+                ops: graph.ops.len(),
+                tensors: graph.tensors.len(),
+                #[serde(flatten)]
+                called: self.calls.of(id),
+            }
         })
     }
 
-    fn parameter_rows(&self) -> impl Iterator<Item = ParameterRow<'d>> + '_ {
+    fn parameter_rows(&self) -> impl Iterator<Item: Serialize> {
         self.parameters.iter().filter_map(|parameter| {
             let tensor = self.tensor(parameter)?;
-            Some(ParameterRow {
+            Some(object! {
                 name: &tensor.name,
-                data_type: tensor.data_type.map(|data_type| data_type.to_string()),
-                shape: tensor.shape.as_deref(),
+                r#type: tensor.data_type.map(|data_type| data_type.to_string()),
+                shape: &tensor.shape,
                 size: parameter.bytes,
                 updated: parameter.updated,
             })

@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use poplar_graph::{Calls, Cell, GraphId, Ir, Op, Schedule, ScheduleRow};
 
 use crate::output::escape::escape;
-use crate::output::markup::xml;
+use crate::output::escape::xml;
 use crate::output::units::counted;
 
 /// The most characters of a name or step that are shown.
@@ -49,50 +49,19 @@ const fn class(cell: Cell) -> &'static str {
 
 /// A [`Schedule`] as text or as a picture.
 #[derive(Clone, Copy, Debug)]
-pub struct SchedulePicture<'s> {
+pub(super) struct SchedulePicture<'s> {
     schedule: &'s Schedule,
     ir: &'s Ir,
 }
 
 impl<'s> SchedulePicture<'s> {
     /// The picture of a schedule of `ir`, the program with the names.
-    #[must_use]
-    pub fn new(schedule: &'s Schedule, ir: &'s Ir) -> Self {
+    pub(super) fn new(schedule: &'s Schedule, ir: &'s Ir) -> Self {
         SchedulePicture { schedule, ir }
     }
 
-    /// The schedule as text: a column for each graph, a line for each step. Names are [escaped](popef::types::escape).
-    ///
-    /// ```
-    /// # use popef::DataType;
-    /// # use poplar_graph::{Array, Builder, Destination, Schedule, Sequence};
-    /// use popef_show::SchedulePicture;
-    ///
-    /// # let mut ir = Builder::new();
-    /// # let x = ir.variable("x", Array::full(&[], DataType::F32, 1.0)?)?;
-    /// # let g = ir.create_graph("g", &[x], |ir, inputs| ir.transpose(inputs[0], None))?;
-    /// ir.in_sequence(Sequence::Enforced, |ir| {
-    ///     ir.transpose(x, None)?;
-    ///     ir.remote_code_load(g, Destination::Executable)?;
-    ///     ir.call(g, [x])?;
-    ///     ir.transpose(x, None)
-    /// })?;
-    /// let ir = ir.build()?;
-    /// let schedule = Schedule::new(&ir, 100);
-    /// let text = SchedulePicture::new(&schedule, &ir).to_text();
-    /// assert!(text.starts_with("\
-    /// A = g_subgraph(0)
-    ///
-    /// A
-    /// · 1 other op
-    /// ╷ load g_subgraph(0)
-    /// ● call g_subgraph(0)
-    /// · 1 other op
-    /// "));
-    /// # Ok::<(), poplar_graph::Error>(())
-    /// ```
-    #[must_use]
-    pub fn to_text(self) -> String {
+    /// The schedule as text: a column for each graph, a line for each step. Names are escaped.
+    pub(super) fn to_text(self) -> String {
         let mut text = String::new();
         match self.write_text(&mut text) {
             // Writing into a text cannot fail.
@@ -133,28 +102,17 @@ impl<'s> SchedulePicture<'s> {
         graph.map(|graph| escaped(&graph.name)).unwrap_or_default()
     }
 
-    /// The schedule as an SVG picture, which needs no scripts and no other files.
-    #[must_use]
-    pub fn to_svg(self) -> String {
-        let mut svg = String::new();
-        match self.write_svg(&mut svg, Style::Own) {
-            // Writing into a text cannot fail.
-            Ok(()) | Err(fmt::Error) => svg,
-        }
-    }
-
     /// The picture as an element of a page that has styles for its classes: `schedule` for all of it; `live`, `load`, `call`, `kept`
     /// and `dead` for what a cell says. Its colours can then follow those of the page.
-    #[must_use]
-    pub fn to_inline_svg(self) -> String {
+    pub(super) fn to_svg(self) -> String {
         let mut svg = String::new();
-        match self.write_svg(&mut svg, Style::OfPage) {
+        match self.write_svg(&mut svg) {
             // Writing into a text cannot fail.
             Ok(()) | Err(fmt::Error) => svg,
         }
     }
 
-    fn write_svg(self, out: &mut String, style: Style) -> fmt::Result {
+    fn write_svg(self, out: &mut String) -> fmt::Result {
         let lanes = self.schedule.lanes.len().saturating_add(1).saturating_mul(COLUMN);
         let texts = self
             .schedule
@@ -166,7 +124,8 @@ impl<'s> SchedulePicture<'s> {
         let width = lanes.saturating_add(longest.saturating_mul(CHARACTER));
         let lines = self.schedule.lanes.len().saturating_add(self.schedule.rows.len()).saturating_add(4);
         let height = lines.saturating_mul(ROW);
-        style.write_head(out, width, height)?;
+        let size = format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"");
+        writeln!(out, "<svg class=\"schedule\" {size} role=\"img\" aria-label=\"Schedule\">")?;
         for at in 0..self.schedule.lanes.len() {
             write_line(out, 4, at, &format!("{} = {}", letters(at), self.name(at)))?;
         }
@@ -223,28 +182,6 @@ impl<'s> SchedulePicture<'s> {
             _ => None,
         };
         load.into_iter().chain(call).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Who says what the picture looks like.
-#[derive(Clone, Copy)]
-enum Style {
-    Own,
-    OfPage,
-}
-
-impl Style {
-    fn write_head(self, out: &mut String, width: usize, height: usize) -> fmt::Result {
-        let size = format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"");
-        match self {
-            Style::OfPage => writeln!(out, "<svg class=\"schedule\" {size} role=\"img\" aria-label=\"Schedule\">"),
-            Style::Own => writeln!(
-                out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" {size} font-family=\"monospace\" font-size=\"13\">\n\
-                 <style>text{{fill:#222}}.live{{fill:#4c78a8}}.load{{fill:#54a24b}}.call{{fill:#e45756}}.kept{{fill:#b8c7d9}}.dead{{fill:#eee}}</style>\n\
-                 <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>"
-            ),
-        }
     }
 }
 

@@ -3,14 +3,14 @@
 use std::io;
 
 use crate::output::table::Table;
-use crate::words::{fact, heading, more};
+use crate::output::words::{fact, heading, more};
 use crate::{Kind, Out, counted, escape, size};
 use poplar_graph::{CallRow, NumberCount};
 
+use super::GraphSections;
 use super::code;
-use super::format::GraphSections;
 use super::report::GraphReport;
-use super::words::{info, number, times};
+use super::{info, number, times};
 
 /// More rows of calls are not shown: nobody reads them.
 const CALLS: usize = 1000;

@@ -6,13 +6,13 @@ use popef::read::{ExecutableBlob, OpaqueBlob};
 use popef::types::{BlobType, EngineOption, TensorType, Text};
 use popef::{Blob, Content, DataType, Metadata};
 
+use super::ListRenderer;
 use super::payload;
 use super::pieces::{self, Lines};
-use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
 use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
-use crate::output::heading::{POPEF_FILE, heading};
 use crate::output::out::Out;
+use crate::output::{POPEF_FILE, heading};
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
 use crate::report::tensor::TensorView;

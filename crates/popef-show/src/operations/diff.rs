@@ -9,7 +9,8 @@ use popef_ops::{FilePath, Name};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Kind, LongObject, Network, Out, ReportFormat, counted, escape, json_item, size, type_name, width};
+use crate::json::{LongObject, object};
+use crate::{Kind, Network, Out, ReportFormat, counted, escape, json_item, size, type_name, width};
 
 /// How much is shown as text.
 #[derive(Clone, Copy, Debug)]
@@ -39,30 +40,6 @@ impl DiffedFile {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Head<'d> {
-    schema_version: u32,
-    a: &'d DiffedFile,
-    b: &'d DiffedFile,
-}
-
-#[derive(Serialize)]
-struct Tail<'d> {
-    #[serde(flatten)]
-    summary: &'d DiffSummary,
-    #[serde(flatten)]
-    network: Network,
-}
-
-#[derive(Serialize)]
-struct Sums<'d> {
-    a: &'d DiffedFile,
-    b: &'d DiffedFile,
-    #[serde(flatten)]
-    summary: &'d DiffSummary,
-}
-
 /// Shows the blobs that differ, one after the other.
 #[derive(Debug)]
 pub struct DiffRenderer<'o> {
@@ -90,7 +67,7 @@ impl<'o> DiffRenderer<'o> {
         let [a, b] = &files;
         let document = match format {
             ReportFormat::Text if !extent.brief => begin_text(out, &files).map(|()| None)?,
-            ReportFormat::Json => Some(LongObject::begin(out, &Head { schema_version: 1, a, b }, "blobs")?),
+            ReportFormat::Json => Some(LongObject::begin(out, &object! { schema_version: 1, a, b }, "blobs")?),
             ReportFormat::Text | ReportFormat::Ndjson => None,
         };
         Ok(DiffRenderer { out, format, extent, network, files, document, shown: 0, hidden: 0 })
@@ -109,8 +86,10 @@ impl<'o> DiffRenderer<'o> {
     pub fn end(mut self, summary: &DiffSummary) -> io::Result<()> {
         let [a, b] = &self.files;
         match (self.document.take(), self.format) {
-            (Some(document), _) => document.end(self.out, &Tail { summary, network: self.network }),
-            (None, ReportFormat::Ndjson) => json_item(self.out, "report", &Sums { a, b, summary }),
+            (Some(document), _) => {
+                document.end(self.out, &object! { #[serde(flatten)] summary, #[serde(flatten)] network: self.network })
+            }
+            (None, ReportFormat::Ndjson) => json_item(self.out, "report", &object! { a, b, #[serde(flatten)] summary }),
             (None, _) => self.end_text(summary),
         }
     }

@@ -7,8 +7,8 @@ use popef_ops::hash::{BlobHash, Digests, FileHash, ManifestLine, PrefixHash};
 use popef_ops::{ErrorReport, FilePath, InFile};
 use serde::Serialize;
 
-use crate::json::stream::item_in;
-use crate::{Kind, LongObject, Out, ReportFormat, counted, json_line, size, type_name};
+use crate::json::{LongObject, item_in};
+use crate::{Kind, Out, ReportFormat, counted, json_line, size, type_name};
 
 /// Shows the digests of a file and its blobs, one after the other.
 #[derive(Debug)]

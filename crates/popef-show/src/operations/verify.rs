@@ -7,8 +7,8 @@ use popef_ops::hash::{BlobVerdict, Verification, WrongBlob};
 use popef_ops::{ErrorReport, FilePath, InFile};
 use serde::Serialize;
 
-use crate::json::stream::item_in;
-use crate::{Kind, LongObject, Out, ReportFormat, counted, type_name};
+use crate::json::{LongObject, item_in};
+use crate::{Kind, Out, ReportFormat, counted, type_name};
 
 /// What became of a file.
 #[derive(Debug, Serialize)]

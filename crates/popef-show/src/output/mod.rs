@@ -1,22 +1,105 @@
-//! The output: text in pieces, with colours, escaped and broken into lines.
+//! The output: text in pieces, with colours, escaped and broken into lines; and the formats of reports.
 
 pub(crate) mod color;
-pub mod csv;
 pub(crate) mod escape;
-#[cfg(feature = "reports")]
-pub(crate) mod fields;
-pub(crate) mod heading;
 pub(crate) mod hex;
-pub(crate) mod markup;
-pub(crate) mod named;
 pub(crate) mod out;
 pub(crate) mod paragraph;
 pub(crate) mod progress;
-pub(crate) mod report;
-pub(crate) mod screen;
 #[cfg(feature = "reports")]
 pub(crate) mod table;
 pub(crate) mod units;
-pub(crate) mod until_closed;
-pub(crate) mod width;
-pub mod words;
+#[cfg(feature = "reports")]
+pub(crate) mod words;
+
+use std::io;
+
+use popef::types::Text;
+use serde::Serialize;
+
+use crate::json::{Network, document, item};
+use color::Kind;
+use out::Out;
+
+/// Makes an enumeration of its variants and their names on a command line, with `ALL` and `name`.
+macro_rules! named {
+    ($(#[$about:meta])* pub enum $type:ident { $($(#[$what:meta])* $variant:ident = $name:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type { $($(#[$what])* $variant,)+ }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
+
+            /// Its name on a command line.
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
+named! {
+    /// The formats that every report has.
+    pub enum ReportFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Lines of JSON.
+        Ndjson = "ndjson",
+    }
+}
+
+impl ReportFormat {
+    /// The one with this name, if there is one.
+    pub fn named(name: &str) -> Option<ReportFormat> {
+        ReportFormat::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Writes a report that is one object, or as `text` shows it.
+    pub fn write<T: Serialize>(
+        self,
+        out: &mut Out,
+        report: &T,
+        network: Network,
+        text: impl FnOnce(&mut Out, &T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match self {
+            ReportFormat::Text => text(out, report),
+            ReportFormat::Json => document(out, report, network),
+            ReportFormat::Ndjson => item(out, "report", report),
+        }
+    }
+}
+
+/// How much of a report is shown, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportOptions {
+    /// The format.
+    pub format: ReportFormat,
+    /// Text has at most so many rows of each table.
+    pub top: usize,
+    /// What is said at the end of documents.
+    pub network: Network,
+}
+
+/// The size of the terminal that the output goes to, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Its width.
+    pub width: usize,
+    /// Its height.
+    pub height: usize,
+}
+
+/// What PopEF files are called in headings.
+pub(crate) const POPEF_FILE: &str = "PopEF file";
+
+/// Begins the part of a file: `PopEF file: model.popef`.
+pub(crate) fn heading<'o>(out: &'o mut Out, what: &str, path: &Text<'_>) -> &'o mut Out {
+    out.put_as(Kind::Group, &format!("{what}:")).put(" ").text(Kind::Name, path)
+}

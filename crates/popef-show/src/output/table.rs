@@ -1,11 +1,15 @@
-//! Tables in text reports.
+//! Tables: as text, as CSV, and as lists of fields of which pages have theirs.
 
+use std::borrow::Borrow;
+use std::borrow::Cow;
 use std::io;
+
+use serde::Serialize;
 
 use super::color::Kind;
 use super::escape::escape;
 use super::out::Out;
-use super::width::width;
+use super::units::{size, width};
 use super::words::more;
 
 /// A table: its rows, and columns that say what each row has in them. Columns are as wide as their widest cell.
@@ -103,9 +107,218 @@ fn write_line<'c>(out: &mut Out, cells: impl Iterator<Item = ((bool, usize), (Ki
     out.end_line()
 }
 
+/// A row of a table.
+pub(crate) trait TableRow: Serialize {
+    /// Its fields, in the order of CSV.
+    fn fields() -> Vec<Field<Self>>
+    where
+        Self: Sized;
+}
+
+/// A field of a row: its key in JSON and CSV, and its column in text and on pages.
+pub(crate) struct Field<R> {
+    /// Empty if neither JSON nor CSV has it.
+    pub(crate) key: &'static str,
+    pub(crate) column: Option<Shown<R>>,
+    /// Text has fields of a lower turn first.
+    turn: u8,
+    /// Whether only pages have it.
+    is_of_page: bool,
+}
+
+/// How a field is shown.
+pub(crate) struct Shown<R> {
+    /// The heading, as pages have it. Text has it in capitals.
+    pub(crate) heading: &'static str,
+    /// The colour in text. Numbers are on the right.
+    kind: Kind,
+    pub(crate) value: fn(&R) -> Cell,
+}
+
+/// What stands in a cell. Its texts may come from a file: they are escaped where they are written.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "graphs"), expect(dead_code, reason = "only graphs have amounts and branches"))]
+pub(crate) enum Cell {
+    Bytes(u64),
+    /// How many there are.
+    Count(u64),
+    /// The number by which something is called.
+    Number(u64),
+    Share(f64),
+    /// Text has it as a fraction, a page in percent.
+    Balance(f64),
+    /// What stands in a column of numbers and may not be one: `any number`.
+    Amount(String),
+    Text(String),
+    Name(String),
+    /// A name in a tree, and how deep it is.
+    Branch(u64, String),
+    /// Names with their bytes.
+    Parts(Vec<(String, u64)>),
+    None,
+}
+
+impl Cell {
+    pub(crate) fn bytes(value: Option<u64>) -> Self {
+        value.map_or(Cell::None, Cell::Bytes)
+    }
+
+    pub(crate) fn count(value: Option<impl Into<u64>>) -> Self {
+        value.map_or(Cell::None, |value| Cell::Count(value.into()))
+    }
+
+    pub(crate) fn number(value: Option<impl Into<u64>>) -> Self {
+        value.map_or(Cell::None, |value| Cell::Number(value.into()))
+    }
+
+    pub(crate) fn balance(value: Option<f64>) -> Self {
+        value.map_or(Cell::None, Cell::Balance)
+    }
+
+    pub(crate) fn text(value: impl Into<String>) -> Self {
+        Cell::Text(value.into())
+    }
+
+    pub(crate) fn name(value: Option<&str>) -> Self {
+        value.map_or(Cell::None, |value| Cell::Name(value.to_owned()))
+    }
+
+    fn shown(self) -> String {
+        match self {
+            Cell::Bytes(bytes) => size(bytes),
+            Cell::Count(number) | Cell::Number(number) => number.to_string(),
+            Cell::Share(share) => percent(share),
+            Cell::Balance(balance) => format!("{balance:.2}"),
+            Cell::Amount(text) | Cell::Text(text) | Cell::Name(text) | Cell::Branch(_, text) => text,
+            Cell::Parts(parts) => {
+                let parts: Vec<_> = parts.iter().map(|(name, bytes)| format!("{name} {}", size(*bytes))).collect();
+                parts.join(", ")
+            }
+            Cell::None => String::new(),
+        }
+    }
+}
+
+/// A share in percent.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+impl<R> Field<R> {
+    /// One that only JSON and CSV have.
+    pub(crate) fn data(key: &'static str) -> Self {
+        Field { key, column: None, turn: 0, is_of_page: false }
+    }
+
+    /// One of numbers, on the right.
+    pub(crate) fn number(key: &'static str, heading: &'static str, value: fn(&R) -> Cell) -> Self {
+        Self::words(key, heading, Kind::Number, value)
+    }
+
+    /// One of words, on the left.
+    pub(crate) fn words(key: &'static str, heading: &'static str, kind: Kind, value: fn(&R) -> Cell) -> Self {
+        Field { column: Some(Shown { heading, kind, value }), ..Self::data(key) }
+    }
+
+    /// The same, in text behind all fields of a lower turn.
+    pub(crate) fn turn(self, turn: u8) -> Self {
+        Field { turn, ..self }
+    }
+
+    /// The same, only for pages.
+    pub(crate) fn of_page(self) -> Self {
+        Field { is_of_page: true, ..self }
+    }
+}
+
+/// Writes rows as text.
+pub(crate) fn write_table<R: TableRow>(out: &mut Out, rows: &[R]) -> io::Result<()> {
+    let mut fields = R::fields();
+    fields.retain(|field| !field.is_of_page);
+    fields.sort_by_key(|field| field.turn);
+    let mut table = Table::of(rows);
+    for Shown { heading, kind, value } in fields.into_iter().filter_map(|field| field.column) {
+        table = table.column(heading, kind, move |row| value(row).shown());
+    }
+    table.write(out)
+}
+
+/// Writes rows as CSV with a heading.
+pub(crate) fn write_csv<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borrow<R>>) -> io::Result<()> {
+    write_csv_heading::<R>(out)?;
+    write_csv_rows(out, rows)
+}
+
+/// Writes the heading of CSV (RFC 4180).
+pub(crate) fn write_csv_heading<R: TableRow>(out: &mut Out) -> io::Result<()> {
+    out.put(&keys::<R>().join(",")).end_line()
+}
+
+/// Writes rows of CSV.
+pub(crate) fn write_csv_rows<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borrow<R>>) -> io::Result<()> {
+    let keys = keys::<R>();
+    rows.into_iter().try_for_each(|row| write_csv_row(out, &keys, row.borrow()))
+}
+
+/// The keys of CSV.
+pub(crate) fn keys<R: TableRow>() -> Vec<&'static str> {
+    R::fields()
+        .into_iter()
+        .filter(|field| !field.is_of_page)
+        .map(|field| field.key)
+        .filter(|key| !key.is_empty())
+        .collect()
+}
+
+/// Writes a row of CSV: what an object has under these keys. Lists are JSON.
+fn write_csv_row(out: &mut Out, keys: &[&str], row: &impl Serialize) -> io::Result<()> {
+    use serde_json::Value;
+
+    let row = serde_json::to_value(row)?;
+    for (nth, key) in keys.iter().enumerate() {
+        out.put(if nth == 0 { "" } else { "," });
+        match row.get(key) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => field(out, &not_computed(text)),
+            Some(value @ Value::Number(_)) => field(out, &value.to_string()),
+            Some(value) => field(out, &not_computed(&value.to_string())),
+        }
+    }
+    out.end_line()
+}
+
+/// A text that a spreadsheet shows as it is, because an apostrophe stands before what it would compute. Many spreadsheets also
+/// begin a field behind a semicolon, even in the middle of quotes.
+fn not_computed(text: &str) -> Cow<'_, str> {
+    if !text.split(';').any(is_formula) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |part| if is_formula(part) { format!("'{part}") } else { part.to_owned() };
+    Cow::Owned(text.split(';').map(shown).collect::<Vec<_>>().join(";"))
+}
+
+/// Whether a spreadsheet would compute a text. Some take the wide letters of East Asia for the usual ones.
+fn is_formula(text: &str) -> bool {
+    let begins = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{2212}'];
+    text.starts_with(['\t', '\r', '\n'])
+        || text.trim_start_matches(|c: char| c == '"' || c.is_whitespace()).starts_with(begins)
+}
+
+/// Control characters are escaped as in all output, so that no field has a line feed.
+fn field(out: &mut Out, text: &str) {
+    let text = escape(text);
+    if text.contains([',', '"']) {
+        out.put("\"").put(&text.replace('"', "\"\"")).put("\"");
+    } else {
+        out.put(&text);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use serde_json::json;
+
+    use super::{Table, write_csv_row};
     use crate::{Kind, Out};
 
     fn shown(colors: bool, rows: &[[&str; 3]], most: usize) -> String {
@@ -130,5 +343,30 @@ mod tests {
         assert_eq!(text, "TYPE    NAME            SIZE\ntensor  a\\nb\\u{1b}[31m   1 B\n");
         let colored = shown(true, &[["tensor", "a\u{1b}", "1 B"]], 1);
         assert!(colored.contains("\u{1b}[38;5;28ma\\u{1b}\u{1b}[0m"), "{colored:?}");
+    }
+
+    #[test]
+    fn no_field_is_a_formula() {
+        for (given, shown) in [
+            ("conv/1", "conv/1"),
+            ("a-b=c", "a-b=c"),
+            ("=1", "'=1"),
+            (" @x", "' @x"),
+            ("\u{ff1d}1", "'\u{ff1d}1"),
+            ("\u{ff0b}1", "'\u{ff0b}1"),
+            ("\u{ff0d}1", "'\u{ff0d}1"),
+            ("\u{ff20}x", "'\u{ff20}x"),
+            ("a;=1;b; +2", "a;'=1;b;' +2"),
+            ("a;\"=1", "\"a;'\"\"=1\""),
+            ("\tx", "'\\tx"),
+            ("\r=1", "'\\r=1"),
+        ] {
+            let mut out = Out::in_memory(false);
+            write_csv_row(&mut out, &["name", "cycles"], &json!({"name": given, "cycles": -5})).unwrap();
+            assert_eq!(String::from_utf8(out.into_bytes()).unwrap(), format!("{shown},-5\n"));
+        }
+        let mut out = Out::in_memory(false);
+        write_csv_row(&mut out, &["tiles"], &json!({"tiles": ["a;=1"]})).unwrap();
+        assert_eq!(String::from_utf8(out.into_bytes()).unwrap(), "\"[\"\"a;'=1\"\"]\"\n");
     }
 }

@@ -1,4 +1,9 @@
+//! Sizes and counts in words, and how wide texts are.
+
+use std::borrow::Cow;
 use std::fmt::Display;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// A number of bytes with three or four digits and a unit: `0 B`, `1023 B`, `62.2 KiB`, `8.0 GiB`.
 pub fn size(bytes: u64) -> String {
@@ -35,7 +40,7 @@ pub(crate) fn many(count: usize, one: &str, many: &str) -> String {
 }
 
 /// A whole number with commas between thousands: `97,997`.
-pub fn thousands(number: impl Display) -> String {
+pub(crate) fn thousands(number: impl Display) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -47,9 +52,36 @@ pub fn thousands(number: impl Display) -> String {
     text
 }
 
+/// How many columns of a terminal a text takes. It must be escaped, so that it has no control characters.
+pub fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
+
+/// A text that is no wider than `most`. The middle is left out, as names differ at both ends.
+pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
+    if width(text) <= most {
+        return Cow::Borrowed(text);
+    }
+    let room = most.saturating_sub(1);
+    let start = take(text.chars(), room.div_ceil(2));
+    // Letters can be wider together than each alone.
+    let end = take(text.chars().rev(), room.saturating_sub(width(&start)));
+    Cow::Owned(format!("{start}…{}", end.chars().rev().collect::<String>()))
+}
+
+/// The first letters that are no wider than `width` together.
+fn take(letters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 0;
+    let fits = |letter: &char| {
+        used += letter.width().unwrap_or(0);
+        used <= width
+    };
+    letters.take_while(fits).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{size, thousands};
+    use super::{shorten, size, thousands};
 
     #[test]
     fn sizes_have_units() {
@@ -72,5 +104,21 @@ mod tests {
     fn thousands_have_commas() {
         let shown = [0, 999, 1000, 99_997, 1_000_000].map(thousands);
         assert_eq!(shown, ["0", "999", "1,000", "99,997", "1,000,000"]);
+    }
+
+    #[test]
+    fn the_middle_gives_way() {
+        let cases = [
+            ("name", 4, "name"),
+            ("model.layer.weights", 9, "mode…ghts"),
+            ("model.layer.weights", 2, "m…"),
+            ("重み重み重み", 7, "重…重み"),
+            ("", 0, ""),
+            ("x", 0, "…"),
+            ("\u{2601}\u{fe0f}\u{2601}\u{fe0f}\u{2601}\u{fe0f}", 3, "\u{2601}\u{fe0f}…\u{fe0f}"),
+        ];
+        for (text, width, short) in cases {
+            assert_eq!(shorten(text, width), short);
+        }
     }
 }

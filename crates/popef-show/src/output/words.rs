@@ -8,7 +8,7 @@ use super::color::Kind;
 use super::out::Out;
 
 /// A shape, as the command line has it: `784x10`.
-pub fn shape(shape: &[u64]) -> String {
+pub(crate) fn shape(shape: &[u64]) -> String {
     if shape.is_empty() {
         return "scalar".to_owned();
     }
@@ -16,7 +16,7 @@ pub fn shape(shape: &[u64]) -> String {
 }
 
 /// A name of at most so many bytes, with its middle left out if it is longer. A short file can have one name in very many rows.
-pub fn brief(name: &str, most: usize) -> Cow<'_, str> {
+pub(crate) fn brief(name: &str, most: usize) -> Cow<'_, str> {
     if name.len() <= most {
         return Cow::Borrowed(name);
     }
@@ -28,18 +28,18 @@ pub fn brief(name: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// A line with what it is about and what is known of that.
-pub fn fact(out: &mut Out, about: &str, what: &str) -> io::Result<()> {
+pub(crate) fn fact(out: &mut Out, about: &str, what: &str) -> io::Result<()> {
     out.put(&format!("  {about:<14}")).put_as(Kind::Number, what).end_line()
 }
 
 /// An empty line and a heading.
-pub fn heading(out: &mut Out, text: &str) -> io::Result<()> {
+pub(crate) fn heading(out: &mut Out, text: &str) -> io::Result<()> {
     out.end_line()?;
     out.put_as(Kind::Group, text).end_line()
 }
 
 /// Says how many are not shown.
-pub fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> {
+pub(crate) fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> {
     match count.saturating_sub(shown) {
         0 => Ok(()),
         more => out.put(&format!("... and {more} more")).end_line(),

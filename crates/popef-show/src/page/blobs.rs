@@ -9,12 +9,11 @@ use popef::read::Value;
 
 use super::Page;
 use super::html::Html;
-use super::place::Place;
 use super::sums::{KINDS, Sums, kind_of};
-use super::values::{Values, ValuesOf};
+use super::values::{Place, Values, ValuesOf};
 use crate::list::overview::holds::Holds;
 use crate::output::units;
-use crate::report::file::{FileReport, link};
+use crate::report::file::{FileReport, blob_name};
 
 /// So many blobs are in the table without scripts.
 const LARGEST: usize = 50;
@@ -117,7 +116,7 @@ fn headings(html: &mut Html<'_>, page: &Page<'_, '_>) {
 fn row<'f>(html: &mut Html<'_>, page: &Page<'_, 'f>, place: Place, values: &Values) {
     let Some(report) = page.reports.get(place.file) else { return };
     let Some(blob) = report.input.file.and_then(|file| file.blob(place.blob)) else { return };
-    html.put("<tr><th scope=\"row\">").name(&link(&blob));
+    html.put("<tr><th scope=\"row\">").name(&blob_name(&blob));
     let kind = kind_of(&blob);
     let word = KINDS.get(kind).map_or("", |(one, _)| one);
     html.put("</th><td><i class=\"kind-").value(kind).put("\"></i><span>").put(word).put("</span></td><td>");

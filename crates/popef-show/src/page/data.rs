@@ -8,13 +8,11 @@ use serde::Serialize;
 
 use super::Page;
 use super::html::{Html, shown};
-use super::odd::Odd;
-use super::place::Place;
 use super::sums::{KINDS, kind_of};
-use super::values::{Values, ValuesOf};
+use super::values::{Odd, Place, Values, ValuesOf};
 use crate::failure::Failures;
 use crate::list::overview::holds::Holds;
-use crate::report::file::{FileReport, link};
+use crate::report::file::{FileReport, blob_name};
 
 /// Writes the data of all blobs.
 ///
@@ -62,7 +60,7 @@ fn file<'f>(
             return;
         }
         html.put(if blob.index() == 0 { "\n" } else { ",\n" });
-        let name = shown(&link(&blob));
+        let name = shown(&blob_name(&blob));
         let shared = shared(&before, &name);
         html.value(shared).put(",");
         json(html, name.get(shared..).unwrap_or_default());

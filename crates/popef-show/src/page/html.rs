@@ -3,14 +3,13 @@ use std::io::{self, Write};
 
 use popef::types::Text;
 
-use crate::output::escape::escape;
-use crate::output::markup::push_markup;
+use crate::output::escape::{escape, push_markup};
 
 /// A page while it is written. Texts from files go through [`name`](Html::name) and [`text`](Html::text), which leave no
 /// markup in them; [`put`](Html::put) is for the program's own markup.
 ///
 /// After a failure, nothing more is written, and [`finish`](Html::finish) returns it.
-pub(super) struct Html<'w> {
+pub(crate) struct Html<'w> {
     gathered: String,
     to: &'w mut dyn Write,
     failure: Option<io::Error>,
@@ -20,12 +19,12 @@ impl<'w> Html<'w> {
     /// So many bytes are gathered before they are written.
     const PIECE: usize = 64 << 10;
 
-    pub(super) fn new(to: &'w mut dyn Write) -> Self {
+    pub(crate) fn new(to: &'w mut dyn Write) -> Self {
         Html { gathered: String::with_capacity(Self::PIECE + (4 << 10)), to, failure: None }
     }
 
     /// Adds the program's own markup.
-    pub(super) fn put(&mut self, markup: &str) -> &mut Self {
+    pub(crate) fn put(&mut self, markup: &str) -> &mut Self {
         self.gathered.push_str(markup);
         if self.gathered.len() >= Self::PIECE {
             self.send();
@@ -34,33 +33,33 @@ impl<'w> Html<'w> {
     }
 
     /// Adds a number or another of the program's own values.
-    pub(super) fn value(&mut self, value: impl Display) -> &mut Self {
+    pub(crate) fn value(&mut self, value: impl Display) -> &mut Self {
         self.put(&value.to_string())
     }
 
     /// Adds text. Names in it are escaped already, as the library's messages have them.
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         push_markup(&mut self.gathered, text);
         self.put("")
     }
 
     /// Adds a name from a file. Its direction of writing does not change that of what is around it.
-    pub(super) fn name(&mut self, name: &Text<'_>) -> &mut Self {
+    pub(crate) fn name(&mut self, name: &Text<'_>) -> &mut Self {
         self.put("<bdi>").text(&shown(name)).put("</bdi>")
     }
 
     /// Whether writing has failed, so that no more work is worth doing.
-    pub(super) fn failed(&self) -> bool {
+    pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }
 
     /// Makes the page fail for another reason.
-    pub(super) fn fail(&mut self, failure: io::Error) {
+    pub(crate) fn fail(&mut self, failure: io::Error) {
         self.failure.get_or_insert(failure);
     }
 
     /// Writes the rest.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.send();
         match self.failure {
             Some(failure) => Err(failure),
@@ -69,7 +68,7 @@ impl<'w> Html<'w> {
     }
 
     /// Writes what is gathered.
-    pub(super) fn send(&mut self) {
+    pub(crate) fn send(&mut self) {
         if self.failure.is_none() {
             self.failure = self.to.write_all(self.gathered.as_bytes()).err();
         }
@@ -78,7 +77,7 @@ impl<'w> Html<'w> {
 }
 
 /// A name as the tools show it: what is invisible or misleading in it is written out.
-pub(super) fn shown(name: &Text<'_>) -> String {
+pub(crate) fn shown(name: &Text<'_>) -> String {
     escape(&name.to_string_lossy()).into_owned()
 }
 

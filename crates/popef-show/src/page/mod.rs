@@ -9,17 +9,16 @@ mod data;
 mod findings;
 pub(crate) mod html;
 mod model;
-mod odd;
 mod overview;
 mod picture;
-mod place;
+#[cfg(feature = "graphs")]
 pub(crate) mod plain;
 #[cfg(feature = "reports")]
 pub(crate) mod profile;
 mod sums;
-pub(crate) mod tables;
+#[cfg(feature = "reports")]
+mod tables;
 pub(crate) mod tiles;
-mod unknown;
 mod values;
 
 use std::io::{self, Write};
@@ -28,9 +27,8 @@ use crate::failure::Failures;
 use crate::findings::group::Group;
 use crate::report::file::FileReport;
 use html::Html;
-use odd::Odd;
 use sums::Sums;
-use values::ValuesOf;
+use values::{Odd, ValuesOf};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -102,7 +100,7 @@ impl Page<'_, '_> {
         if self.has_values() {
             odd.write(&mut html);
         }
-        unknown::write(&mut html, self, &sums);
+        overview::write_unknown(&mut html, self, &sums);
         html.put("</main>\n<footer>Made by ").text(self.made_by).put(".</footer>\n");
         html.put("<script>").put(SCRIPT).put("</script>\n</body>\n</html>\n");
         html.finish()

@@ -1,82 +1,42 @@
 //! The tables of pages. A script may sort them.
 
 use super::html::Html;
-#[cfg(feature = "reports")]
 use crate::output::escape::escape;
-#[cfg(feature = "reports")]
-use crate::output::fields::{TableRow, Value};
+use crate::output::table::{Cell, TableRow, percent};
 use crate::output::units::{size, thousands};
 
-/// What is in a cell of a table. Numbers are on the right, and so are the headings of their columns.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Cell {
-    /// Bytes, shown with a unit.
-    Bytes(u64),
-    /// How many there are, shown with commas between thousands.
-    Count(u64),
-    /// The number by which something is called, such as that of a tile. It has no commas, so that it can be searched for.
-    Number(u64),
-    /// A share of one, shown in percent.
-    Share(f64),
-    /// What stands in a column of numbers and may not be one: `any number`.
-    Amount(String),
-    /// Text that is escaped already.
-    Text(String),
-    /// A name that is escaped already.
-    Name(String),
-    /// A name in a tree, and how deep it is. It is escaped already.
-    Branch(u64, String),
-    /// Nothing.
-    None,
-}
-
-impl Cell {
-    fn is_number(&self) -> bool {
-        matches!(self, Cell::Bytes(_) | Cell::Count(_) | Cell::Number(_) | Cell::Share(_) | Cell::Amount(_))
-    }
-}
-
-#[cfg(feature = "reports")]
-impl From<Value> for Cell {
-    fn from(value: Value) -> Self {
-        match value {
-            Value::Bytes(bytes) => Cell::Bytes(bytes),
-            Value::Count(count) => Cell::Count(count),
-            Value::Number(number) => Cell::Number(number),
-            Value::Share(share) | Value::Balance(share) => Cell::Share(share),
-            Value::Text(text) => Cell::Text(brief(&text)),
-            Value::Name(name) => Cell::Name(brief(&name)),
-            Value::Parts(parts) => {
-                let parts: Vec<_> =
-                    parts.iter().map(|(name, bytes)| format!("{} {}", brief(name), size(*bytes))).collect();
-                Cell::Text(parts.join(", "))
-            }
-            Value::None => Cell::None,
-        }
-    }
-}
-
 /// Writes a table with some of the fields of its rows, by their keys.
-#[cfg(feature = "reports")]
 pub(super) fn table_of<R: TableRow>(html: &mut Html<'_>, caption: &str, keys: &[&str], rows: &[R], all: usize) {
     let mut fields = R::fields();
     fields.retain(|field| keys.contains(&field.key));
     fields.sort_by_key(|field| keys.iter().position(|key| *key == field.key));
     let columns: Vec<_> = fields.into_iter().filter_map(|field| field.column).collect();
     let heads: Vec<_> = columns.iter().map(|shown| shown.heading).collect();
-    let cells = rows.iter().map(|row| columns.iter().map(|shown| (shown.value)(row).into()).collect());
+    let cells = rows.iter().map(|row| columns.iter().map(|shown| cut((shown.value)(row))).collect());
     table(html, caption, &heads, cells, all);
 }
 
-/// A name as it is shown.
-#[cfg(feature = "reports")]
-pub(super) fn brief(name: &str) -> String {
+/// A cell with its names cut.
+fn cut(cell: Cell) -> Cell {
+    match cell {
+        Cell::Text(text) => Cell::Text(cut_name(&text)),
+        Cell::Name(name) => Cell::Name(cut_name(&name)),
+        Cell::Parts(parts) => Cell::Parts(parts.into_iter().map(|(name, bytes)| (cut_name(&name), bytes)).collect()),
+        other => other,
+    }
+}
+
+fn cut_name(name: &str) -> String {
     const MOST: usize = 160;
     match name.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", escape(name.get(..end).unwrap_or_default())),
-        None => escape(name).into_owned(),
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+        None => name.to_owned(),
     }
+}
+
+/// A name as it is shown.
+pub(super) fn brief(name: &str) -> String {
+    escape(&cut_name(name)).into_owned()
 }
 
 /// Writes a table, if it has rows. `all` is how many there are.
@@ -98,7 +58,7 @@ pub(super) fn table(
         html.put(&thousands(rows.len())).put(" of ");
     }
     html.put(&thousands(all)).put(")</summary><div class=\"scroll\"><table class=\"sortable\">\n<thead><tr>");
-    let of_numbers = |nth| rows.iter().filter_map(|row| row.get(nth)).any(Cell::is_number);
+    let of_numbers = |nth| rows.iter().filter_map(|row| row.get(nth)).any(is_number);
     let numbers: Vec<_> = (0..heads.len()).map(of_numbers).collect();
     for (head, &is_number) in heads.iter().zip(&numbers) {
         html.put(if is_number { "<th scope=\"col\" class=\"number\">" } else { "<th scope=\"col\">" });
@@ -113,6 +73,10 @@ pub(super) fn table(
     html.put("</tbody></table></div></details>\n");
 }
 
+fn is_number(cell: &Cell) -> bool {
+    !matches!(cell, Cell::Text(_) | Cell::Name(_) | Cell::Branch(..) | Cell::Parts(_) | Cell::None)
+}
+
 /// A table of more rows is folded.
 const OPEN: usize = 25;
 
@@ -122,11 +86,16 @@ fn write_cell(html: &mut Html<'_>, cell: &Cell, is_number: bool) {
         Cell::Bytes(value) => number(html, &size(*value), Some(value.to_string())),
         Cell::Count(value) => number(html, &thousands(*value), Some(value.to_string())),
         Cell::Number(value) => number(html, &value.to_string(), None),
-        Cell::Share(value) => number(html, &format!("{:.1} %", value * 100.0), Some(format!("{value:.6}"))),
+        Cell::Share(value) | Cell::Balance(value) => number(html, &percent(*value), Some(format!("{value:.6}"))),
         Cell::Amount(text) => number(html, text, None),
-        Cell::Text(text) => _ = html.put("<td>").text(text),
-        Cell::Name(name) => _ = html.put("<td><bdi>").text(name).put("</bdi>"),
+        Cell::Text(text) => _ = html.put("<td>").text(&escape(text)),
+        Cell::Name(name) => _ = html.put("<td><bdi>").text(&escape(name)).put("</bdi>"),
         Cell::Branch(depth, name) => branch(html, *depth, name),
+        Cell::Parts(parts) => {
+            let parts: Vec<_> =
+                parts.iter().map(|(name, bytes)| format!("{} {}", escape(name), size(*bytes))).collect();
+            html.put("<td>").text(&parts.join(", "));
+        }
         Cell::None => _ = html.put(if is_number { "<td class=\"number\">" } else { "<td>" }),
     }
     html.put("</td>");
@@ -151,7 +120,7 @@ fn branch(html: &mut Html<'_>, depth: u64, name: &str) {
     if depth > LEVELS {
         html.put("<span class=\"quiet\">").value(depth).put(" deep:</span> ");
     }
-    html.put("<bdi>").text(name).put("</bdi></span>");
+    html.put("<bdi>").text(&escape(name)).put("</bdi></span>");
 }
 
 #[cfg(test)]

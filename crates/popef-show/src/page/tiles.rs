@@ -1,14 +1,12 @@
 //! The memory of tiles: a picture, for the page and on its own, and a section of the page.
 
-use std::io::{self, Write};
-
 use popef::read::ExecutableBlob;
 use poplar_inspect::executable::{Options, Summary, Verdict, read_blob};
 
 use super::Page;
 use super::html::Html;
 use crate::failure::Failures;
-use crate::output::escape::{escape, escape_rest};
+use crate::output::escape::escape_rest;
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::tiles::{failure_of, fit_words};
@@ -19,28 +17,12 @@ const MOST_EXECUTABLES: usize = 12;
 const MOST_ROWS: usize = 10;
 
 /// How full each tile of an executable is, as a picture.
-///
-/// ```
-/// use popef_show::TilesPicture;
-///
-/// let title = "model".to_owned();
-/// let amounts = vec![(0, 400_000), (1, 700_000)];
-/// let picture = TilesPicture { title, amounts, tile_memory: Some(624 << 10), words: "no: one is too full".to_owned() };
-/// let mut svg = Vec::new();
-/// TilesPicture::write_svg(&[picture], &mut svg)?;
-/// assert!(String::from_utf8(svg).unwrap().contains("tile 1: 683.6 KiB, too much"));
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct TilesPicture {
-    /// The name of the executable, as the file has it.
-    pub title: String,
+pub(crate) struct TilesPicture {
     /// The tiles and their bytes, in order of the tiles.
-    pub amounts: Vec<(u32, u64)>,
+    pub(crate) amounts: Vec<(u32, u64)>,
     /// The memory of a tile, if it is known.
-    pub tile_memory: Option<u64>,
-    /// Whether the tiles fit.
-    pub words: String,
+    pub(crate) tile_memory: Option<u64>,
 }
 
 /// A picture has so many cells in a row, and at most so many in all.
@@ -49,7 +31,6 @@ const MOST_CELLS: usize = 1 << 14;
 /// The side of a cell with the gap behind it, and the room for numbers before a row.
 const SIDE: usize = 10;
 const LABELS: usize = 60;
-const WIDTH: usize = LABELS + COLUMNS * SIDE;
 
 /// From almost empty to full.
 const SHADES: [&str; 8] = ["#deebf7", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b"];
@@ -64,26 +45,11 @@ struct Cell {
 }
 
 impl TilesPicture {
-    /// Writes pictures below each other, as one SVG file.
-    pub fn write_svg(pictures: &[TilesPicture], to: &mut dyn Write) -> io::Result<()> {
-        const HEAD: usize = 44;
-        let height = |picture: &TilesPicture| HEAD + picture.rows() * SIDE + 30;
-        let all = pictures.iter().fold(0_usize, |sum, picture| sum.saturating_add(height(picture)));
-        let mut html = Html::new(to);
-        html.put("<svg xmlns=\"http://www.w3.org/2000/svg\" ");
-        html.put(&format!("width=\"{WIDTH}\" height=\"{all}\" viewBox=\"0 0 {WIDTH} {all}\" "));
-        html.put("font-family=\"sans-serif\" font-size=\"11\">\n");
-        html.put(&format!("<rect width=\"{WIDTH}\" height=\"{all}\" fill=\"#fff\"/>\n"));
-        let mut y = 0;
-        for picture in pictures {
-            html.put(&format!("<text x=\"4\" y=\"{}\" font-size=\"14\">", y + 18));
-            html.text(&escape(&picture.title)).put("</text>\n");
-            html.put(&format!("<text x=\"4\" y=\"{}\">Fits: ", y + 36)).text(&picture.words).put("</text>\n");
-            picture.cells(&mut html, y + HEAD);
-            y += height(picture);
-        }
-        html.put("</svg>\n");
-        html.finish()
+    pub(crate) const WIDTH: usize = LABELS + COLUMNS * SIDE;
+
+    /// How high it is, with the words below the cells.
+    pub(crate) fn height(&self) -> usize {
+        self.rows() * SIDE + 30
     }
 
     /// How many tiles share a cell.
@@ -102,8 +68,8 @@ impl TilesPicture {
         self.count().div_ceil(COLUMNS)
     }
 
-    /// Draws the cells, and below them what they mean. This takes 30 more than the rows.
-    fn cells(&self, html: &mut Html<'_>, top: usize) {
+    /// Draws the cells, and below them what they mean.
+    pub(crate) fn draw(&self, html: &mut Html<'_>, top: usize) {
         let each = self.each();
         let mut cells = vec![None::<Cell>; self.count()];
         for &(tile, bytes) in &self.amounts {
@@ -206,14 +172,14 @@ fn executable(html: &mut Html<'_>, report: &FileReport<'_>, found: &ExecutableBl
     }
     let mut amounts: Vec<_> = summary.tiles.iter().map(|tile| (tile.number, summary.memory(tile))).collect();
     amounts.sort_unstable();
-    let picture = TilesPicture { title: String::new(), amounts, tile_memory: fit.tile_memory, words };
-    let height = picture.rows() * SIDE + 30;
+    let picture = TilesPicture { amounts, tile_memory: fit.tile_memory };
+    let (width, height) = (TilesPicture::WIDTH, picture.height());
     html.put("<div class=\"scroll\">");
     html.put(&format!(
-        "<svg width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" font-size=\"11\" role=\"img\" "
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-size=\"11\" role=\"img\" "
     ));
     html.put("aria-label=\"How full each tile is\">\n");
-    picture.cells(html, 0);
+    picture.draw(html, 0);
     html.put("</svg></div>\n");
     tables(html, &summary);
 }

@@ -3,30 +3,14 @@
 use std::io;
 
 use poplar_inspect::profile::{
-    DiffSubject, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict, Report,
+    DiffSubject, DiffUnit, DiffValue, ProfileDiff, ProfileDifference, ProfileVerdict, Report,
 };
 use serde::Serialize;
 
 use super::{ProfileFormat, ProfileHead, summary};
-use crate::output::fields::{Field, TableRow, Value, percent, write_csv, write_table};
+use crate::json::object;
+use crate::output::table::{Cell, Field, TableRow, percent, write_csv, write_table};
 use crate::{Kind, Network, Out, counted, escape, json_document, json_item, size};
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums<'d> {
-    a: &'d ProfileHead<'d>,
-    b: &'d ProfileHead<'d>,
-    verdict: ProfileVerdict,
-    same_values: u64,
-    not_compared: &'d [NotCompared],
-}
-
-#[derive(Serialize)]
-struct Document<'d> {
-    #[serde(flatten)]
-    sums: Sums<'d>,
-    differences: &'d [ProfileDifference<'d>],
-}
 
 /// How two profiling reports differ.
 #[derive(Debug)]
@@ -49,7 +33,9 @@ impl<'d> ProfileDiffReport<'d> {
                 self.sides(out)?;
                 self.text(out, top)
             }
-            ProfileFormat::Json => json_document(out, &Document { sums: self.sums(), differences }, network),
+            ProfileFormat::Json => {
+                json_document(out, &object! { #[serde(flatten)] sums: self.sums(), differences }, network)
+            }
             ProfileFormat::Ndjson => {
                 differences.iter().try_for_each(|difference| json_item(out, "difference", difference))?;
                 json_item(out, "report", &self.sums())
@@ -58,9 +44,9 @@ impl<'d> ProfileDiffReport<'d> {
         }
     }
 
-    fn sums(&self) -> Sums<'_> {
+    fn sums(&self) -> impl Serialize {
         let ([(a, _), (b, _)], diff) = (&self.sides, self.diff);
-        Sums { a, b, verdict: diff.verdict, same_values: diff.same_values, not_compared: &diff.not_compared }
+        object! { a, b, verdict: diff.verdict, same_values: diff.same_values, not_compared: &diff.not_compared }
     }
 
     fn sides(&self, out: &mut Out) -> io::Result<()> {
@@ -122,18 +108,18 @@ impl<'d> ProfileDiffReport<'d> {
 impl TableRow for ProfileDifference<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
-            Field::words("subject", "What", Kind::Type, |row| Value::text(single(row.subject))),
+            Field::words("subject", "What", Kind::Type, |row| Cell::text(single(row.subject))),
             Field::words("name", "Name", Kind::Name, |row: &Self| {
-                Value::name(row.name.or(row.kind.filter(|_| row.subject == DiffSubject::Step)))
+                Cell::name(row.name.or(row.kind.filter(|_| row.subject == DiffSubject::Step)))
             })
             .turn(1),
             Field::data("type"),
-            Field::words("measure", "Value", Kind::Plain, |row| Value::text(measure_words(row.measure))),
+            Field::words("measure", "Value", Kind::Plain, |row| Cell::text(measure_words(row.measure))),
             Field::data("unit"),
-            Field::number("a", "A", |row| Value::text(side(row.unit, row.a))),
-            Field::number("b", "B", |row| Value::text(side(row.unit, row.b))),
-            Field::number("", "Change", |row| Value::text(change(row))),
-            Field::number("", "Percent", |row| Value::text(share(row))),
+            Field::number("a", "A", |row| Cell::text(side(row.unit, row.a))),
+            Field::number("b", "B", |row| Cell::text(side(row.unit, row.b))),
+            Field::number("", "Change", |row| Cell::text(change(row))),
+            Field::number("", "Percent", |row| Cell::text(share(row))),
         ]
     }
 }

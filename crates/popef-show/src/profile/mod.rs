@@ -1,8 +1,6 @@
 //! Profiling reports: the summary, tables, differences, and a timeline.
 
-mod bars;
 mod diff;
-mod format;
 mod model;
 mod rows;
 mod summary;
@@ -15,8 +13,10 @@ use popef_ops::FilePath;
 use poplar_inspect::profile::{Consistency, ExecutionProfile, GraphProfile, Remarks, consistency};
 use serde::Serialize;
 
+use crate::FindingsFormat;
+use crate::output::named;
+
 pub use diff::ProfileDiffReport;
-pub use format::ProfileFormat;
 pub use model::{Compared, ComparedModel, ComparedModels};
 pub use rows::{ProfileTable, TableRequest, TableWritten};
 pub use summary::SummaryReport;
@@ -53,5 +53,50 @@ impl<'r> ProfileHead<'r> {
     pub fn new(graph: &Path, execution: Option<&Path>, remarks: &'r Remarks) -> Self {
         let execution_path = execution.map(|path| path.to_string_lossy().into_owned());
         ProfileHead { path: graph.into(), execution_path, remarks }
+    }
+}
+
+named! {
+    /// The formats of a profiling report and of what the rules find in it.
+    pub enum ProfileFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON document.
+        Json = "json",
+        /// Lines of JSON.
+        Ndjson = "ndjson",
+        /// A table.
+        Csv = "csv",
+        /// Findings for viewers of SARIF.
+        Sarif = "sarif",
+        /// Findings as annotations of GitHub.
+        GitHub = "github",
+        /// Findings as tests of JUnit.
+        JUnit = "junit",
+        /// One page.
+        Html = "html",
+    }
+}
+
+impl ProfileFormat {
+    /// Those of files.
+    pub const OF_FILES: [ProfileFormat; 5] =
+        [ProfileFormat::Html, ProfileFormat::Text, ProfileFormat::Json, ProfileFormat::Ndjson, ProfileFormat::Csv];
+
+    /// What it is for findings.
+    pub fn of_findings(self) -> Option<FindingsFormat> {
+        FindingsFormat::ALL.into_iter().find(|format| format.name() == self.name())
+    }
+
+    /// Whether it is one of the summary and of tables too.
+    pub fn is_of_summary(self) -> bool {
+        matches!(
+            self,
+            ProfileFormat::Text
+                | ProfileFormat::Json
+                | ProfileFormat::Ndjson
+                | ProfileFormat::Csv
+                | ProfileFormat::Html
+        )
     }
 }

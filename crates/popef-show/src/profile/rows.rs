@@ -3,16 +3,17 @@
 use std::cell::RefCell;
 use std::io;
 
+use popef::seam::List;
 use popef_ops::InFile;
 use poplar_inspect::profile::{
     Selection, categories, compute_sets, exchanges, layers, program_tree, steps, tiles, vertex_types,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{Profile, ProfileFormat, ProfileHead};
-use crate::json::stream::item_in;
-use crate::output::fields::{TableRow, write_csv, write_table};
-use crate::output::named::named;
+use crate::json::{Lazy, item_in, object};
+use crate::output::named;
+use crate::output::table::{TableRow, write_csv, write_table};
 use crate::{Network, Out, json_document, json_item};
 
 named! {
@@ -116,36 +117,26 @@ impl TableRequest<'_> {
                 return Ok(if rows.has_more() { TableWritten::First } else { TableWritten::All });
             }
             ProfileFormat::Json => {
-                let rows = &RefCell::new(rows);
-                json_document(out, &Document { head, by, rows, more: rows }, network)?;
+                let rows = RefCell::new(rows);
+                let document = object! {
+                    #[serde(flatten)]
+                    head,
+                    by,
+                    // They can be written once.
+                    rows: List(|| std::iter::from_fn(|| rows.borrow_mut().next())),
+                    more: Lazy(|| rows.borrow_mut().has_more()),
+                };
+                json_document(out, &document, network)?;
             }
             ProfileFormat::Ndjson => {
                 rows.by_ref().try_for_each(|row| item_in(out, by, &file, &row))?;
-                json_item(out, "file", &Last { head, more: rows.has_more() })?;
+                json_item(out, "file", &object! { #[serde(flatten)] head, more: rows.has_more() })?;
             }
             // Other formats are for findings.
             _ => write_text(out, rows, by)?,
         }
         Ok(TableWritten::All)
     }
-}
-
-#[derive(Serialize)]
-struct Document<'r, I: Iterator<Item: Serialize>> {
-    #[serde(flatten)]
-    head: ProfileHead<'r>,
-    by: &'static str,
-    #[serde(serialize_with = "first")]
-    rows: &'r RefCell<First<I>>,
-    #[serde(serialize_with = "more")]
-    more: &'r RefCell<First<I>>,
-}
-
-#[derive(Serialize)]
-struct Last<'r> {
-    #[serde(flatten)]
-    head: ProfileHead<'r>,
-    more: bool,
 }
 
 fn write_text<R: TableRow>(out: &mut Out, mut rows: First<impl Iterator<Item = R>>, by: &str) -> io::Result<()> {
@@ -205,17 +196,4 @@ impl io::Write for Count {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// The first rows as a list. They can be written once.
-fn first<S: Serializer>(
-    rows: &&RefCell<First<impl Iterator<Item: Serialize>>>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(rows.borrow_mut().by_ref())
-}
-
-/// Whether there are more rows, once the first ones were written.
-fn more<S: Serializer>(rows: &RefCell<First<impl Iterator>>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bool(rows.borrow_mut().has_more())
 }

@@ -5,19 +5,19 @@ use poplar_inspect::profile::{
 };
 
 use crate::Kind;
-use crate::output::fields::{Field, TableRow, Value};
+use crate::output::table::{Cell, Field, TableRow};
 
 impl TableRow for CategoryRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
-            Field::words("category", "Category", Kind::Type, |row| Value::name(Some(row.category))),
-            Field::number("size", "Size", |row| Value::Bytes(row.size)),
-            Field::number("share", "Share", |row| Value::Share(row.share)),
-            Field::number("most", "Most", |row| Value::Bytes(row.most)),
-            Field::number("mostTile", "On tile", |row| Value::Number(row.most_tile.into())),
-            Field::number("tiles", "Tiles", |row| Value::Count(row.tiles.into())),
-            Field::number("overlapped", "Overlapped", |row| Value::Bytes(row.overlapped)),
-            Field::number("overflowed", "Overflowed", |row| Value::Bytes(row.overflowed)),
+            Field::words("category", "Category", Kind::Type, |row| Cell::name(Some(row.category))),
+            Field::number("size", "Size", |row| Cell::Bytes(row.size)),
+            Field::number("share", "Share", |row| Cell::Share(row.share)),
+            Field::number("most", "Most", |row| Cell::Bytes(row.most)),
+            Field::number("mostTile", "On tile", |row| Cell::Number(row.most_tile.into())),
+            Field::number("tiles", "Tiles", |row| Cell::Count(row.tiles.into())),
+            Field::number("overlapped", "Overlapped", |row| Cell::Bytes(row.overlapped)),
+            Field::number("overflowed", "Overflowed", |row| Cell::Bytes(row.overflowed)),
         ]
     }
 }
@@ -25,15 +25,15 @@ impl TableRow for CategoryRow<'_> {
 impl TableRow for TileRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
-            Field::number("tile", "Tile", |row| Value::Number(row.tile.into())),
-            Field::number("ipu", "IPU", |row| Value::number(row.ipu)),
-            Field::number("size", "With gaps", |row| Value::Bytes(row.size)),
-            Field::number("dataSize", "Data", |row| Value::Bytes(row.data_size)),
-            Field::number("overflowed", "Overflowed", |row| Value::Bytes(row.overflowed)),
-            Field::number("alwaysLive", "Always live", |row| Value::bytes(row.always_live)),
-            Field::number("maxNotAlwaysLive", "Most of the rest", |row| Value::bytes(row.max_not_always_live)),
+            Field::number("tile", "Tile", |row| Cell::Number(row.tile.into())),
+            Field::number("ipu", "IPU", |row| Cell::number(row.ipu)),
+            Field::number("size", "With gaps", |row| Cell::Bytes(row.size)),
+            Field::number("dataSize", "Data", |row| Cell::Bytes(row.data_size)),
+            Field::number("overflowed", "Overflowed", |row| Cell::Bytes(row.overflowed)),
+            Field::number("alwaysLive", "Always live", |row| Cell::bytes(row.always_live)),
+            Field::number("maxNotAlwaysLive", "Most of the rest", |row| Cell::bytes(row.max_not_always_live)),
             Field::words("largestCategories", "Largest categories", Kind::Type, |row| {
-                Value::Parts(row.largest_categories.iter().map(|it| (it.category.to_string(), it.size)).collect())
+                Cell::Parts(row.largest_categories.iter().map(|it| (it.category.to_string(), it.size)).collect())
             }),
         ]
     }
@@ -43,16 +43,16 @@ impl TableRow for VertexTypeRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
             Field::data("type"),
-            Field::number("number", "Number", |row: &Self| Value::Number(row.vertex_type.into())).of_page(),
-            Field::words("name", "Vertex type", Kind::Name, |row: &Self| Value::name(row.name)).turn(1),
-            Field::number("codeBytes", "Code", |row| Value::Bytes(row.code_bytes)),
-            Field::number("tiles", "Tiles", |row| Value::Count(row.tiles.into())),
-            Field::number("vertexDataBytes", "Vertex data", |row| Value::Bytes(row.vertex_data_bytes)),
-            Field::number("state", "State", |row: &Self| Value::Bytes(row.vertex_data_bytes)).of_page(),
-            Field::number("size", "All", |row| Value::Bytes(row.size)),
-            Field::number("vertices", "Vertices", |row| Value::Count(row.vertices)),
-            Field::number("activeCycles", "Active cycles", |row| Value::count(row.active_cycles)),
-            Field::number("activeCyclesInRun", "In the run", |row| Value::count(row.active_cycles_in_run)),
+            Field::number("number", "Number", |row: &Self| Cell::Number(row.vertex_type.into())).of_page(),
+            Field::words("name", "Vertex type", Kind::Name, |row: &Self| Cell::name(row.name)).turn(1),
+            Field::number("codeBytes", "Code", |row| Cell::Bytes(row.code_bytes)),
+            Field::number("tiles", "Tiles", |row| Cell::Count(row.tiles.into())),
+            Field::number("vertexDataBytes", "Vertex data", |row| Cell::Bytes(row.vertex_data_bytes)),
+            Field::number("state", "State", |row: &Self| Cell::Bytes(row.vertex_data_bytes)).of_page(),
+            Field::number("size", "All", |row| Cell::Bytes(row.size)),
+            Field::number("vertices", "Vertices", |row| Cell::Count(row.vertices)),
+            Field::number("activeCycles", "Active cycles", |row| Cell::count(row.active_cycles)),
+            Field::number("activeCyclesInRun", "In the run", |row| Cell::count(row.active_cycles_in_run)),
             Field::data("maxVertexCycles"),
         ]
     }
@@ -61,16 +61,16 @@ impl TableRow for VertexTypeRow<'_> {
 impl TableRow for ComputeSetRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
-            Field::number("computeSet", "Number", |row| Value::Number(row.compute_set.into())),
-            Field::words("name", "Compute set", Kind::Name, |row: &Self| Value::name(row.name)).turn(1),
-            Field::number("runs", "Runs", |row| Value::count(row.runs)),
-            Field::number("maxCycles", "Cycles", |row| Value::count(row.max_cycles)),
-            Field::number("maxCyclesTimesRuns", "In all runs", |row| Value::count(row.max_cycles_times_runs)),
+            Field::number("computeSet", "Number", |row| Cell::Number(row.compute_set.into())),
+            Field::words("name", "Compute set", Kind::Name, |row: &Self| Cell::name(row.name)).turn(1),
+            Field::number("runs", "Runs", |row| Cell::count(row.runs)),
+            Field::number("maxCycles", "Cycles", |row| Cell::count(row.max_cycles)),
+            Field::number("maxCyclesTimesRuns", "In all runs", |row| Cell::count(row.max_cycles_times_runs)),
             Field::data("sumCycles"),
-            Field::number("tiles", "Tiles", |row| Value::count(row.tiles)),
-            Field::number("tileBalance", "Balance", |row| Value::balance(row.tile_balance)),
-            Field::number("vertices", "Vertices", |row| Value::Count(row.vertices)),
-            Field::number("size", "Size", |row| Value::bytes(row.size)),
+            Field::number("tiles", "Tiles", |row| Cell::count(row.tiles)),
+            Field::number("tileBalance", "Balance", |row| Cell::balance(row.tile_balance)),
+            Field::number("vertices", "Vertices", |row| Cell::Count(row.vertices)),
+            Field::number("size", "Size", |row| Cell::bytes(row.size)),
         ]
     }
 }
@@ -78,16 +78,16 @@ impl TableRow for ComputeSetRow<'_> {
 impl TableRow for ProgramRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
-            Field::number("program", "Program", |row| Value::Number(row.program.into())),
+            Field::number("program", "Program", |row| Cell::Number(row.program.into())),
             Field::data("depth"),
-            Field::words("type", "Type", Kind::Type, |row: &Self| Value::text(indented(row))).turn(1),
+            Field::words("type", "Type", Kind::Type, |row: &Self| Cell::text(indented(row))).turn(1),
             // Of the compute set or the exchange.
-            Field::number("", "Number", |row: &Self| Value::number(row.compute_set.or(row.exchange))).turn(1),
-            Field::words("name", "Name", Kind::Name, |row: &Self| Value::name(row.name)).turn(1),
+            Field::number("", "Number", |row: &Self| Cell::number(row.compute_set.or(row.exchange))).turn(1),
+            Field::words("name", "Name", Kind::Name, |row: &Self| Cell::name(row.name)).turn(1),
             Field::data("computeSet"),
             Field::data("exchange"),
-            Field::number("runs", "Runs", |row| Value::count(row.runs)),
-            Field::number("codeBytes", "Code", |row| Value::bytes(row.code_bytes)),
+            Field::number("runs", "Runs", |row| Cell::count(row.runs)),
+            Field::number("codeBytes", "Code", |row| Cell::bytes(row.code_bytes)),
             Field::data("codeByInstruction"),
         ]
     }
@@ -102,21 +102,21 @@ fn indented(row: &ProgramRow<'_>) -> String {
 impl TableRow for ExchangeRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
-            Field::words("exchangeKind", "Exchange", Kind::Type, |row| Value::text(exchange_words(row.exchange_kind))),
-            Field::words("section", "Exchange", Kind::Type, |row: &Self| Value::text(row.exchange_kind.section()))
+            Field::words("exchangeKind", "Exchange", Kind::Type, |row| Cell::text(exchange_words(row.exchange_kind))),
+            Field::words("section", "Exchange", Kind::Type, |row: &Self| Cell::text(row.exchange_kind.section()))
                 .of_page(),
-            Field::number("exchange", "Number", |row| Value::Number(row.exchange.into())),
-            Field::number("received", "Received", |row: &Self| Value::Bytes(row.received)).turn(2),
-            Field::number("sent", "Sent", |row: &Self| Value::Bytes(row.sent)).turn(2),
-            Field::number("maxCycles", "Cycles", |row: &Self| Value::count(row.max_cycles)).turn(1),
-            Field::number("maxCyclesTimesRuns", "In all runs", |row: &Self| Value::count(row.max_cycles_times_runs))
+            Field::number("exchange", "Number", |row| Cell::Number(row.exchange.into())),
+            Field::number("received", "Received", |row: &Self| Cell::Bytes(row.received)).turn(2),
+            Field::number("sent", "Sent", |row: &Self| Cell::Bytes(row.sent)).turn(2),
+            Field::number("maxCycles", "Cycles", |row: &Self| Cell::count(row.max_cycles)).turn(1),
+            Field::number("maxCyclesTimesRuns", "In all runs", |row: &Self| Cell::count(row.max_cycles_times_runs))
                 .turn(1),
-            Field::number("tiles", "Tiles", |row: &Self| Value::count(row.tiles)).turn(1),
-            Field::number("codeBytes", "Code", |row: &Self| Value::bytes(row.code_bytes)).turn(2),
-            Field::number("runs", "Runs", |row| Value::count(row.runs)),
-            Field::number("program", "Program", |row: &Self| Value::number(row.program)).turn(2),
-            Field::words("name", "Name", Kind::Name, |row: &Self| Value::name(row.name)).turn(2),
-            Field::words("ofProgram", "Program", Kind::Name, |row: &Self| Value::name(row.name)).of_page(),
+            Field::number("tiles", "Tiles", |row: &Self| Cell::count(row.tiles)).turn(1),
+            Field::number("codeBytes", "Code", |row: &Self| Cell::bytes(row.code_bytes)).turn(2),
+            Field::number("runs", "Runs", |row| Cell::count(row.runs)),
+            Field::number("program", "Program", |row: &Self| Cell::number(row.program)).turn(2),
+            Field::words("name", "Name", Kind::Name, |row: &Self| Cell::name(row.name)).turn(2),
+            Field::words("ofProgram", "Program", Kind::Name, |row: &Self| Cell::name(row.name)).of_page(),
         ]
     }
 }
@@ -132,24 +132,24 @@ fn exchange_words(kind: ExchangeKind) -> &'static str {
 impl TableRow for StepRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
-            Field::number("step", "Step", |row| Value::Number(row.step.into())),
-            Field::words("type", "Type", Kind::Type, |row: &Self| Value::text(row.kind.as_str())).turn(3),
+            Field::number("step", "Step", |row| Cell::Number(row.step.into())),
+            Field::words("type", "Type", Kind::Type, |row: &Self| Cell::text(row.kind.as_str())).turn(3),
             // Of the compute set or the exchange.
-            Field::number("", "Number", |row: &Self| Value::number(row.compute_set.or(row.exchange))).turn(3),
-            Field::words("name", "Name", Kind::Name, |row: &Self| Value::name(row.name)).turn(3),
-            Field::number("program", "Program", |row| Value::number(row.program)),
+            Field::number("", "Number", |row: &Self| Cell::number(row.compute_set.or(row.exchange))).turn(3),
+            Field::words("name", "Name", Kind::Name, |row: &Self| Cell::name(row.name)).turn(3),
+            Field::number("program", "Program", |row| Cell::number(row.program)),
             Field::data("computeSet"),
             Field::data("exchange"),
-            Field::number("cycles", "Cycles", |row| Value::count(row.cycles)),
-            Field::number("cyclesFrom", "From", |row| Value::count(row.cycles_from)),
+            Field::number("cycles", "Cycles", |row| Cell::count(row.cycles)),
+            Field::number("cyclesFrom", "From", |row| Cell::count(row.cycles_from)),
             Field::data("cyclesTo"),
-            Field::number("cyclesOverlapped", "Overlap", |row| Value::count(row.cycles_overlapped)),
-            Field::number("activeTiles", "Tiles", |row| Value::count(row.active_tiles)),
-            Field::number("tileBalance", "Balance", |row| Value::balance(row.tile_balance)),
-            Field::number("activeTileBalance", "Of active", |row| Value::balance(row.active_tile_balance)),
-            Field::number("threadBalance", "Threads", |row| Value::balance(row.thread_balance)),
-            Field::number("dataBalance", "Of data", |row: &Self| Value::balance(row.data_balance)).turn(2),
-            Field::number("totalData", "Data", |row: &Self| Value::bytes(row.total_data)).turn(1),
+            Field::number("cyclesOverlapped", "Overlap", |row| Cell::count(row.cycles_overlapped)),
+            Field::number("activeTiles", "Tiles", |row| Cell::count(row.active_tiles)),
+            Field::number("tileBalance", "Balance", |row| Cell::balance(row.tile_balance)),
+            Field::number("activeTileBalance", "Of active", |row| Cell::balance(row.active_tile_balance)),
+            Field::number("threadBalance", "Threads", |row| Cell::balance(row.thread_balance)),
+            Field::number("dataBalance", "Of data", |row: &Self| Cell::balance(row.data_balance)).turn(2),
+            Field::number("totalData", "Data", |row: &Self| Cell::bytes(row.total_data)).turn(1),
         ]
     }
 }
@@ -158,12 +158,12 @@ impl TableRow for LayerRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
             Field::words("name", "Names begin with", Kind::Name, |row: &Self| {
-                Value::text(row.name.unwrap_or("(without a name)"))
+                Cell::text(row.name.unwrap_or("(without a name)"))
             })
             .turn(2),
-            Field::number("steps", "Steps", |row: &Self| Value::Count(row.steps)).turn(1),
-            Field::number("cycles", "Cycles", |row| Value::Count(row.cycles)),
-            Field::number("share", "Share", |row| Value::Share(row.share)),
+            Field::number("steps", "Steps", |row: &Self| Cell::Count(row.steps)).turn(1),
+            Field::number("cycles", "Cycles", |row| Cell::Count(row.cycles)),
+            Field::number("share", "Share", |row| Cell::Share(row.share)),
         ]
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         vertex_types,
     };
 
-    use crate::output::fields::{TableRow, keys};
+    use crate::output::table::{TableRow, keys};
 
     fn read(name: &str) -> Report {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/profile").join(name);

@@ -184,7 +184,9 @@ impl<'f> FileReport<'f> {
         let Some(file) = self.input.file else { return passing };
         match self.options.sort {
             Sort::Offset => passing,
-            Sort::Name => sorted(file, passing, &|a, b| natural::compare(link(a).as_bytes(), link(b).as_bytes())),
+            Sort::Name => {
+                sorted(file, passing, &|a, b| natural::compare(blob_name(a).as_bytes(), blob_name(b).as_bytes()))
+            }
             Sort::Size => sorted(file, passing, &|a, b| b.size().cmp(&a.size())),
         }
     }
@@ -195,7 +197,7 @@ impl<'f> FileReport<'f> {
 
     fn passes_by_name(&self, blob: &Blob<'_>) -> bool {
         let anchor_passes = |view: &MetadataView<'_>| view.anchor_names().any(|name| self.options.passes(name));
-        let name = link(blob);
+        let name = blob_name(blob);
         self.options.passes(&name)
             || !self.options.is_excluded(&name) && self.metadata_of(blob).is_some_and(anchor_passes)
     }
@@ -218,7 +220,7 @@ fn sorted<'f>(
 }
 
 /// The name that a blob goes by: its own, or that of the executable that it describes.
-pub fn link<'f>(blob: &Blob<'f>) -> Text<'f> {
+pub fn blob_name<'f>(blob: &Blob<'f>) -> Text<'f> {
     match blob.content() {
         Content::Metadata(metadata) => metadata.executable(),
         _ => blob.name().unwrap_or_default(),
@@ -241,4 +243,30 @@ impl fmt::Debug for FileReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileReport").field("input", &self.input).finish_non_exhaustive()
     }
+}
+
+/// The types of blobs, each with its word for people.
+const WORDS: [(BlobType, &str); 5] = [
+    (BlobType::PoplarExecutable, "executable"),
+    (BlobType::Metadata, "metadata"),
+    (BlobType::DataTensor, "tensor"),
+    (BlobType::DataFeed, "feed"),
+    (BlobType::Opaque, "opaque"),
+];
+
+/// The word for a type of blobs, in listings and on command lines. Unknown types have none.
+///
+/// ```
+/// use popef::types::BlobType;
+///
+/// assert_eq!(popef_show::type_word(BlobType::DataTensor), Some("tensor"));
+/// assert_eq!(popef_show::type_word(BlobType::Other(9)), None);
+/// ```
+pub fn type_word(blob_type: BlobType) -> Option<&'static str> {
+    WORDS.iter().find(|(known, _)| *known == blob_type).map(|&(_, word)| word)
+}
+
+/// The same, and `unknown` for a type that has no name.
+pub fn type_name(blob_type: BlobType) -> &'static str {
+    type_word(blob_type).unwrap_or("unknown")
 }

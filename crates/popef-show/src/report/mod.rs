@@ -9,6 +9,4 @@ pub(crate) mod payload;
 pub(crate) mod stats;
 pub(crate) mod tensor;
 pub(crate) mod tiles;
-pub(crate) mod type_word;
 pub(crate) mod values;
-pub(crate) mod workers;

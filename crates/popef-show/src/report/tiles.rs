@@ -39,7 +39,7 @@ pub(crate) fn failure_of(error: &Error) -> Option<Failure> {
 }
 
 /// Whether the tiles of an executable fit, and from where that is known, in words.
-pub fn fit_words(summary: &Summary, fit: &Fit) -> String {
+pub(crate) fn fit_words(summary: &Summary, fit: &Fit) -> String {
     let memory = fit.tile_memory.map(size).unwrap_or_default();
     let from = match fit.tile_memory_from {
         Some(MemorySource::Metadata) => format!("the {memory} of the IPUs that its metadata names"),

@@ -3,22 +3,25 @@
 use std::io;
 use std::path::Path;
 
+use popef::seam::List;
 use popef::types::Text;
 use popef_ops::{ErrorReport, FilePath, InFile, Name};
 use poplar_inspect::executable::{
-    self as executable, Container, Fit, Largest, Numbering, SectionKind, SectionTotal, Sizes, Summary, SymbolKind,
-    Tile, Verdict,
+    Container, Fit, Largest, Numbering, SectionKind, SectionTotal, Sizes, Summary, SymbolKind, Tile, Verdict,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+use super::MOST_NAME;
 use super::picture::Picture;
-use super::words::MOST_NAME;
-use crate::json::stream::item_in;
-use crate::output::fields::{Field, TableRow, Value, keys, write_table};
-use crate::output::named::named;
+use crate::json::{LongObject, item_in, object};
+use crate::output::named;
 use crate::output::table::Table;
-use crate::words::{brief, fact, heading, more};
-use crate::{Kind, LongObject, Network, Out, TilesPicture, counted, csv, fit_words, json_item, size};
+use crate::output::table::{Cell, Field, TableRow, write_csv_heading, write_csv_rows, write_table};
+use crate::output::words::{brief, fact, heading, more};
+use crate::page::html::Html;
+use crate::page::tiles::TilesPicture;
+use crate::report::tiles::fit_words;
+use crate::{Kind, Network, Out, counted, escape, json_item, size};
 
 named! {
     /// The formats of executables and their tiles.
@@ -51,71 +54,6 @@ pub struct ExecutableTiles {
     pub damage: Option<ErrorReport>,
 }
 
-/// What is said of an executable as a whole.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums {
-    executable: Option<String>,
-    container: Container,
-    verified: bool,
-    tiles: usize,
-    distinct: usize,
-    numbering: Numbering,
-    #[serde(flatten)]
-    fit: Fit,
-    size: u64,
-    #[serde(flatten)]
-    sizes: Sizes,
-    fullest_tile: Option<u32>,
-    most_size: u64,
-    other_members: u64,
-    sections: Vec<OfAll>,
-    sections_left_out: u64,
-    shown_tile: Option<Shown>,
-    error: Option<ErrorReport>,
-}
-
-/// The sections of one name and kind in all tiles.
-#[derive(Serialize)]
-struct OfAll {
-    #[serde(flatten)]
-    name: Name,
-    kind: SectionKind,
-    count: u64,
-    size: u64,
-    largest: u64,
-}
-
-/// A tile with its sections and symbols.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Shown {
-    #[serde(flatten)]
-    row: Row,
-    largest_sections: Vec<Section>,
-    more_sections: usize,
-    largest_symbols: Vec<Symbol>,
-    more_symbols: usize,
-}
-
-#[derive(Serialize)]
-struct Section {
-    #[serde(flatten)]
-    name: Name,
-    kind: SectionKind,
-    address: u32,
-    size: u32,
-}
-
-#[derive(Serialize)]
-struct Symbol {
-    #[serde(flatten)]
-    name: Name,
-    kind: SymbolKind,
-    address: u32,
-    size: u32,
-}
-
 /// A tile in JSON and CSV.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -145,17 +83,17 @@ impl TableRow for OfExecutable<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
             Field::data("executable"),
-            Field::number("tile", "Tile", |of| Value::Number(of.row.tile.into())),
-            Field::number("ipu", "IPU", |of| Value::number(of.row.ipu)),
+            Field::number("tile", "Tile", |of| Cell::Number(of.row.tile.into())),
+            Field::number("ipu", "IPU", |of| Cell::number(of.row.ipu)),
             Field::data("member"),
-            Field::number("size", "Size", |of| Value::Bytes(of.row.size)),
-            Field::number("code", "Code", |of| Value::Bytes(of.row.sizes.code)),
-            Field::number("constants", "Constants", |of| Value::Bytes(of.row.sizes.constants)),
-            Field::number("data", "Data", |of| Value::Bytes(of.row.sizes.data)),
-            Field::number("zeroed", "Zeroed", |of| Value::Bytes(of.row.sizes.zeroed)),
+            Field::number("size", "Size", |of| Cell::Bytes(of.row.size)),
+            Field::number("code", "Code", |of| Cell::Bytes(of.row.sizes.code)),
+            Field::number("constants", "Constants", |of| Cell::Bytes(of.row.sizes.constants)),
+            Field::number("data", "Data", |of| Cell::Bytes(of.row.sizes.data)),
+            Field::number("zeroed", "Zeroed", |of| Cell::Bytes(of.row.sizes.zeroed)),
             Field::data("stack"),
-            Field::number("free", "Free", |of| Value::bytes(of.row.free)),
-            Field::words("over", "", Kind::Warning, |of| Value::text(too_much(&of.row))),
+            Field::number("free", "Free", |of| Cell::bytes(of.row.free)),
+            Field::words("over", "", Kind::Warning, |of| Cell::text(too_much(&of.row))),
             Field::data("verdict"),
         ]
     }
@@ -163,21 +101,6 @@ impl TableRow for OfExecutable<'_> {
 
 fn too_much(row: &Row) -> String {
     row.over.filter(|over| *over > 0).map_or(String::new(), |over| format!("{} too much", size(over)))
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Head<'p> {
-    schema_version: u32,
-    #[serde(flatten)]
-    path: &'p FilePath,
-}
-
-#[derive(Serialize)]
-struct Tail {
-    error: Option<ErrorReport>,
-    #[serde(flatten)]
-    network: Network,
 }
 
 /// Shows the executables of a file, one after the other.
@@ -189,7 +112,8 @@ pub struct ExecutablesRenderer {
     top: usize,
     network: Network,
     document: Option<LongObject>,
-    pictures: Vec<TilesPicture>,
+    /// The name of each executable, whether it fits, and its picture.
+    pictures: Vec<(String, String, TilesPicture)>,
 }
 
 impl ExecutablesRenderer {
@@ -201,9 +125,10 @@ impl ExecutablesRenderer {
             TilesFormat::Svg | TilesFormat::Ndjson => {}
             TilesFormat::Text => out.text(Kind::Group, path.text()).end_line()?,
             TilesFormat::Json => {
-                document = Some(LongObject::begin(out, &Head { schema_version: 1, path: &path }, "executables")?);
+                let head = object! { schema_version: 1, #[serde(flatten)] path: &path };
+                document = Some(LongObject::begin(out, &head, "executables")?);
             }
-            TilesFormat::Csv => csv::heading(out, &keys::<OfExecutable<'_>>())?,
+            TilesFormat::Csv => write_csv_heading::<OfExecutable<'_>>(out)?,
         }
         Ok(ExecutablesRenderer { path, file, format, top, network, document, pictures: Vec::new() })
     }
@@ -211,7 +136,7 @@ impl ExecutablesRenderer {
     /// Writes an executable.
     pub fn executable(&mut self, out: &mut Out, exec: &ExecutableTiles) -> io::Result<()> {
         match (&mut self.document, self.format) {
-            (Some(document), _) => document.element(out, &WithTiles(exec))?,
+            (Some(document), _) => document.element(out, &exec.with_tiles())?,
             (None, TilesFormat::Svg) => self.pictures.push(exec.picture()),
             (None, TilesFormat::Ndjson) => write_lines(out, &self.file, exec)?,
             (None, TilesFormat::Csv) => exec.write_csv(out)?,
@@ -222,7 +147,7 @@ impl ExecutablesRenderer {
 
     /// Writes that nothing could be read of an executable.
     pub fn not_read(&mut self, out: &mut Out, name: &Text<'_>, error: &ErrorReport) -> io::Result<()> {
-        let row = NotRead { executable: name.to_string_lossy().into_owned(), error };
+        let row = object! { executable: name.to_string_lossy(), error };
         match (&mut self.document, self.format) {
             (Some(document), _) => document.element(out, &row),
             (None, TilesFormat::Ndjson) => item_in(out, "executable", &self.file, &row),
@@ -237,18 +162,14 @@ impl ExecutablesRenderer {
     /// Writes what stands behind the executables. `error` is the first thing that went wrong.
     pub fn end(self, out: &mut Out, error: Option<ErrorReport>) -> io::Result<()> {
         match (self.document, self.format) {
-            (Some(document), _) => document.end(out, &Tail { error, network: self.network }),
-            (None, TilesFormat::Ndjson) => json_item(out, "file", &Last { path: self.path, error }),
-            (None, TilesFormat::Svg) => TilesPicture::write_svg(&self.pictures, out),
+            (Some(document), _) => document.end(out, &object! { error, #[serde(flatten)] network: self.network }),
+            (None, TilesFormat::Ndjson) => {
+                json_item(out, "file", &object! { #[serde(flatten)] path: self.path, error })
+            }
+            (None, TilesFormat::Svg) => write_svg(out, &self.pictures),
             _ => Ok(()),
         }
     }
-}
-
-#[derive(Serialize)]
-struct NotRead<'e> {
-    executable: String,
-    error: &'e ErrorReport,
 }
 
 fn show(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
@@ -324,37 +245,6 @@ fn write_lines(out: &mut Out, file: &InFile, exec: &ExecutableTiles) -> io::Resu
     item_in(out, "executable", file, &exec.sums())
 }
 
-#[derive(Serialize)]
-struct Last {
-    #[serde(flatten)]
-    path: FilePath,
-    error: Option<ErrorReport>,
-}
-
-/// An executable with all its tiles, made while they are written.
-struct WithTiles<'e>(&'e ExecutableTiles);
-
-impl Serialize for WithTiles<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Fields<'e> {
-            #[serde(flatten)]
-            sums: Sums,
-            tile_memories: Rows<'e>,
-        }
-        Fields { sums: self.0.sums(), tile_memories: Rows(self.0) }.serialize(serializer)
-    }
-}
-
-struct Rows<'e>(&'e ExecutableTiles);
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.rows())
-    }
-}
-
 impl ExecutableTiles {
     fn name(&self) -> Option<String> {
         self.name.as_ref().map(|name| name.to_string_lossy().into_owned())
@@ -371,9 +261,8 @@ impl ExecutableTiles {
     }
 
     fn write_csv(&self, out: &mut Out) -> io::Result<()> {
-        let (keys, name) = (keys::<OfExecutable<'_>>(), self.brief_name());
-        let mut rows = self.rows().map(|row| OfExecutable { executable: name.as_deref(), row });
-        rows.try_for_each(|row| csv::row(out, &keys, &row))
+        let name = self.brief_name();
+        write_csv_rows(out, self.rows().map(|row| OfExecutable { executable: name.as_deref(), row }))
     }
 
     fn row(&self, tile: &Tile) -> Row {
@@ -394,39 +283,58 @@ impl ExecutableTiles {
         }
     }
 
-    fn sums(&self) -> Sums {
+    /// What is said of an executable as a whole.
+    fn sums(&self) -> impl Serialize {
         let summary = &self.summary;
         let overview = summary.overview();
-        let of_all = |section: &SectionTotal| OfAll {
-            name: section.name.clone().into(),
-            kind: section.kind,
-            count: section.count,
-            size: section.bytes,
-            largest: section.largest,
+        let of_all = |section: &SectionTotal| {
+            object! {
+                #[serde(flatten)]
+                name: Name::from(section.name.clone()),
+                kind: section.kind,
+                count: section.count,
+                size: section.bytes,
+                largest: section.largest,
+            }
         };
-        Sums {
+        object! {
             executable: self.name(),
             container: summary.container,
             verified: summary.verified,
             tiles: summary.tiles.len(),
             distinct: summary.contents.len(),
             numbering: summary.numbering,
+            #[serde(flatten)]
             fit: self.fit,
             size: overview.total_bytes,
+            #[serde(flatten)]
             sizes: summary.totals(),
             fullest_tile: overview.largest_tile,
             most_size: overview.largest_bytes,
             other_members: summary.other_members_count,
-            sections: summary.sections.iter().map(of_all).collect(),
+            sections: summary.sections.iter().map(of_all).collect::<Vec<_>>(),
             sections_left_out: summary.sections_left_out,
-            shown_tile: self.shown.as_ref().map(|(tile, largest)| Shown {
-                row: self.row(tile),
-                largest_sections: largest.sections.iter().map(Section::of).collect(),
-                more_sections: largest.more_sections,
-                largest_symbols: largest.symbols.iter().map(Symbol::of).collect(),
-                more_symbols: largest.more_symbols,
-            }),
-            error: self.damage.clone(),
+            shown_tile: self.shown.as_ref().map(|(tile, largest)| self.tile_object(tile, largest)),
+            error: &self.damage,
+        }
+    }
+
+    /// The same with all its tiles, made while they are written.
+    fn with_tiles(&self) -> impl Serialize {
+        object! { #[serde(flatten)] sums: self.sums(), tile_memories: List(|| self.rows()) }
+    }
+
+    /// A tile with its sections and symbols.
+    fn tile_object(&self, tile: &Tile, largest: &Largest) -> impl Serialize + use<> {
+        let sections = largest.sections.iter().map(|it| piece(&it.name, it.kind, it.address, it.size));
+        let symbols = largest.symbols.iter().map(|it| piece(&it.name, it.kind, it.address, it.size));
+        object! {
+            #[serde(flatten)]
+            row: self.row(tile),
+            largest_sections: sections.collect::<Vec<_>>(),
+            more_sections: largest.more_sections,
+            largest_symbols: symbols.collect::<Vec<_>>(),
+            more_symbols: largest.more_symbols,
         }
     }
 
@@ -438,13 +346,9 @@ impl ExecutableTiles {
         amounts
     }
 
-    fn picture(&self) -> TilesPicture {
-        TilesPicture {
-            title: self.name().unwrap_or_default(),
-            amounts: self.amounts(),
-            tile_memory: self.fit.tile_memory,
-            words: fit_words(&self.summary, &self.fit),
-        }
+    fn picture(&self) -> (String, String, TilesPicture) {
+        let picture = TilesPicture { amounts: self.amounts(), tile_memory: self.fit.tile_memory };
+        (self.name().unwrap_or_default(), fit_words(&self.summary, &self.fit), picture)
     }
 
     /// Draws how full each tile is, in characters.
@@ -457,18 +361,9 @@ impl ExecutableTiles {
     }
 }
 
-impl Section {
-    fn of(section: &executable::Section<'static>) -> Self {
-        let executable::Section { name, kind, address, size, .. } = section.clone();
-        Section { name: name.into(), kind, address, size }
-    }
-}
-
-impl Symbol {
-    fn of(symbol: &executable::Symbol<'static>) -> Self {
-        let executable::Symbol { name, kind, address, size, .. } = symbol.clone();
-        Symbol { name: name.into(), kind, address, size }
-    }
+/// A section or a symbol.
+fn piece<K: Serialize>(name: &Text<'_>, kind: K, address: u32, size: u32) -> impl Serialize + use<K> {
+    object! { #[serde(flatten)] name: Name::from(name.clone().into_owned()), kind, address, size }
 }
 
 fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Largest) -> io::Result<()> {
@@ -511,6 +406,29 @@ fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Large
         .column("Kind", Kind::Type, |symbol| kind(symbol.kind))
         .write(out)?;
     more(out, largest.symbols.len().saturating_add(largest.more_symbols), largest.symbols.len())
+}
+
+/// Writes pictures below each other, as one SVG file.
+fn write_svg(out: &mut Out, pictures: &[(String, String, TilesPicture)]) -> io::Result<()> {
+    const HEAD: usize = 44;
+    let width = TilesPicture::WIDTH;
+    let height = |picture: &TilesPicture| HEAD + picture.height();
+    let all = pictures.iter().fold(0_usize, |sum, (.., picture)| sum.saturating_add(height(picture)));
+    let mut html = Html::new(out);
+    html.put("<svg xmlns=\"http://www.w3.org/2000/svg\" ");
+    html.put(&format!("width=\"{width}\" height=\"{all}\" viewBox=\"0 0 {width} {all}\" "));
+    html.put("font-family=\"sans-serif\" font-size=\"11\">\n");
+    html.put(&format!("<rect width=\"{width}\" height=\"{all}\" fill=\"#fff\"/>\n"));
+    let mut y = 0;
+    for (title, words, picture) in pictures {
+        html.put(&format!("<text x=\"4\" y=\"{}\" font-size=\"14\">", y + 18));
+        html.text(&escape(title)).put("</text>\n");
+        html.put(&format!("<text x=\"4\" y=\"{}\">Fits: ", y + 36)).text(words).put("</text>\n");
+        picture.draw(&mut html, y + HEAD);
+        y += height(picture);
+    }
+    html.put("</svg>\n");
+    html.finish()
 }
 
 fn kind_word(kind: SectionKind) -> &'static str {

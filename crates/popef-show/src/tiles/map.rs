@@ -4,15 +4,16 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
+use popef::seam::List;
 use popef_ops::{ErrorReport, FilePath, InFile};
 use poplar_inspect::tiles::{Balance, Computation, MappedTensor, Target, TensorMap};
 use serde::{Serialize, Serializer};
 
 use super::picture::Picture;
-use super::words::{MOST_NAME, fullest_tiles};
-use crate::json::stream::item_in;
+use super::{MOST_NAME, fullest_tiles};
+use crate::json::{item_in, object};
 use crate::output::table::Table;
-use crate::words::{brief, heading, shape};
+use crate::output::words::{brief, heading, shape};
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
 
 /// A tensor of the file.
@@ -61,24 +62,7 @@ impl<'m> MapReport<'m> {
     }
 }
 
-/// What is said of a file as a whole.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums {
-    #[serde(flatten)]
-    path: FilePath,
-    tiles_per_ipu: u32,
-    ipus: u32,
-    tensors: usize,
-    size: u64,
-    used_tiles: usize,
-    unknown_types: u64,
-    computations: Vec<ComputationSums>,
-    fullest_tiles: Vec<TileSize>,
-    worth_remapping: Vec<usize>,
-    error: Option<ErrorReport>,
-}
-
+/// The tensors of a computation, and how uneven they are.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ComputationSums {
@@ -86,12 +70,6 @@ struct ComputationSums {
     tensors: usize,
     uneven_tensors: usize,
     excess_size: u64,
-}
-
-#[derive(Serialize)]
-struct TileSize {
-    tile: u32,
-    size: u64,
 }
 
 impl<'m> MapReport<'m> {
@@ -105,18 +83,20 @@ impl<'m> MapReport<'m> {
     pub fn write(&self, out: &mut Out, options: &ReportOptions) -> io::Result<()> {
         match options.format {
             ReportFormat::Text => self.show(out, options.top),
-            ReportFormat::Json => json_document(
-                out,
-                &Document { sums: self.sums(options.top), mappings: Mappings(self) },
-                options.network,
-            ),
+            ReportFormat::Json => {
+                let (sums, mappings) = (self.sums(options.top), List(|| self.rows()));
+                json_document(out, &object! { #[serde(flatten)] sums, mappings }, options.network)
+            }
             ReportFormat::Ndjson => self.write_lines(out, options.top),
         }
     }
 
-    fn sums(&self, top: usize) -> Sums {
-        Sums {
-            path: self.path.clone(),
+    /// What is said of a file as a whole.
+    fn sums(&self, top: usize) -> impl Serialize {
+        let fullest = fullest_tiles(self.amounts(), top).into_iter().map(|(tile, size)| object! { tile, size });
+        object! {
+            #[serde(flatten)]
+            path: &self.path,
             tiles_per_ipu: self.target.tiles_per_ipu(),
             ipus: self.target.ipus(),
             tensors: self.map.tensors().count(),
@@ -124,12 +104,9 @@ impl<'m> MapReport<'m> {
             used_tiles: self.map.bytes_by_tile.len(),
             unknown_types: self.map.unknown_types,
             computations: computations(self),
-            fullest_tiles: fullest_tiles(self.amounts(), top)
-                .into_iter()
-                .map(|(tile, size)| TileSize { tile, size })
-                .collect(),
-            worth_remapping: self.uneven().into_iter().take(top).collect(),
-            error: self.error.clone(),
+            fullest_tiles: fullest.collect::<Vec<_>>(),
+            worth_remapping: self.uneven().into_iter().take(top).collect::<Vec<_>>(),
+            error: &self.error,
         }
     }
 
@@ -141,31 +118,33 @@ impl<'m> MapReport<'m> {
     }
 
     fn show(&self, out: &mut Out, top: usize) -> io::Result<()> {
-        let sums = self.sums(top);
-        out.text(Kind::Group, sums.path.text());
+        let computations = computations(self);
+        let (ipus, unknown) = (self.target.ipus(), self.map.unknown_types);
+        out.text(Kind::Group, self.path.text());
         let counts = [
-            counted(sums.computations.len(), "computation", "computations"),
-            counted(sums.tensors, "tensor", "tensors"),
-            size(sums.size),
+            counted(computations.len(), "computation", "computations"),
+            counted(self.map.tensors().count(), "tensor", "tensors"),
+            size(self.size()),
         ];
         let tiles = counted(self.target.tiles(), "tile", "tiles");
-        let ipus = if sums.ipus > 1 { format!(" of {} IPUs", sums.ipus) } else { String::new() };
-        out.put(&format!("  {} on {} of {tiles}{ipus}", counts.join(", "), sums.used_tiles)).end_line()?;
-        if sums.unknown_types > 0 {
-            out.put(&format!("  without those of {} of unknown type", sums.unknown_types)).end_line()?;
+        let of_ipus = if ipus > 1 { format!(" of {ipus} IPUs") } else { String::new() };
+        let used = self.map.bytes_by_tile.len();
+        out.put(&format!("  {} on {used} of {tiles}{of_ipus}", counts.join(", "))).end_line()?;
+        if unknown > 0 {
+            out.put(&format!("  without those of {unknown} of unknown type")).end_line()?;
         }
         heading(out, "Bytes of all tensors on each tile, more than are live at once")?;
         let amounts = self.amounts();
         let most = size(amounts.iter().map(|tile| tile.1).max().unwrap_or_default());
-        let (tiles_per_ipu, ipus) = (sums.tiles_per_ipu, sums.ipus);
+        let tiles_per_ipu = self.target.tiles_per_ipu();
         Picture { tiles_per_ipu, ipus, amounts: &amounts, most: &most }.write(out)?;
         out.end_line()?;
-        Table::of(&sums.fullest_tiles)
-            .number("Fullest tile", |tile| tile.tile)
-            .number("Size", |tile| size(tile.size))
+        Table::of(fullest_tiles(amounts, top))
+            .number("Fullest tile", |(tile, _)| *tile)
+            .number("Size", |(_, bytes)| size(*bytes))
             .write(out)?;
         self.show_uneven(out, top)?;
-        show_computations(out, &sums.computations, top)
+        show_computations(out, &computations, top)
     }
 
     fn show_uneven(&self, out: &mut Out, top: usize) -> io::Result<()> {
@@ -219,35 +198,11 @@ fn computations(report: &MapReport<'_>) -> Vec<ComputationSums> {
     all
 }
 
-#[derive(Serialize)]
-struct Document<'m> {
-    #[serde(flatten)]
-    sums: Sums,
-    mappings: Mappings<'m>,
-}
-
-/// All tensors, made while they are written.
-struct Mappings<'m>(&'m MapReport<'m>);
-
-impl Serialize for Mappings<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.rows())
-    }
-}
-
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields<'m> {
-            index: usize,
-            computation: &'m str,
-            #[serde(flatten)]
-            tensor: &'m MappedTensor,
-            balance: Option<Balance>,
-        }
-        let (index, tensor, balance) = (self.index, self.tensor, self.balance);
+        let Row { index, tensor, balance, .. } = self;
         // All tensors of a computation repeat its name, which the sums have in full.
-        let computation = &*brief(&self.computation.name, MOST_NAME);
-        Fields { index, computation, tensor, balance }.serialize(serializer)
+        let computation = brief(&self.computation.name, MOST_NAME);
+        object! { index, computation, #[serde(flatten)] tensor, balance }.serialize(serializer)
     }
 }

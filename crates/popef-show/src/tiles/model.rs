@@ -9,11 +9,12 @@ use popef::types::Text;
 use popef_ops::{FilePath, InFile, Name};
 use serde::Serialize;
 
+use super::MOST_NAME;
 use super::picture::Picture;
-use super::words::MOST_NAME;
+use crate::json::{LongObject, item_in, object};
 use crate::output::table::Table;
-use crate::words::{brief, fact, heading, more, shape};
-use crate::{Kind, LongObject, Out, ReportFormat, ReportOptions, counted, json_item, size};
+use crate::output::words::{brief, fact, heading, more, shape};
+use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_item, size};
 
 /// So many models are shown as text.
 const MAX_MODELS: usize = 100;
@@ -72,22 +73,6 @@ pub struct ModelEstimate {
     pub most_bytes: u64,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Head {
-    schema_version: u32,
-    #[serde(flatten)]
-    path: FilePath,
-    estimate: bool,
-}
-
-#[derive(Serialize)]
-struct WithTensors<'m> {
-    #[serde(flatten)]
-    model: &'m ModelEstimate,
-    mappings: &'m [TensorEstimate],
-}
-
 /// Shows the models of a file, one after the other.
 #[derive(Debug)]
 pub struct EstimatesRenderer {
@@ -111,7 +96,8 @@ impl EstimatesRenderer {
                 None
             }
             ReportFormat::Json => {
-                Some(LongObject::begin(out, &Head { schema_version: 1, path, estimate: true }, "models")?)
+                let head = object! { schema_version: 1, #[serde(flatten)] path, estimate: true };
+                Some(LongObject::begin(out, &head, "models")?)
             }
             ReportFormat::Ndjson => None,
         };
@@ -132,7 +118,7 @@ impl EstimatesRenderer {
         amounts: &[(u32, u64)],
     ) -> io::Result<()> {
         match (&mut self.document, self.options.format) {
-            (Some(document), _) => document.element(out, &WithTensors { model, mappings: tensors }),
+            (Some(document), _) => document.element(out, &object! { #[serde(flatten)] model, mappings: tensors }),
             (None, ReportFormat::Ndjson) => self.write_lines(out, model, tensors),
             (None, _) => self.show_model(out, model, tensors, amounts),
         }
@@ -148,25 +134,11 @@ impl EstimatesRenderer {
     }
 
     fn write_lines(&self, out: &mut Out, model: &ModelEstimate, tensors: &[TensorEstimate]) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct Row<'m> {
-            executable: &'m str,
-            #[serde(flatten)]
-            tensor: &'m TensorEstimate,
-        }
-        #[derive(Serialize)]
-        struct ModelRow<'m> {
-            #[serde(flatten)]
-            file: &'m InFile,
-            estimate: bool,
-            #[serde(flatten)]
-            model: &'m ModelEstimate,
-        }
         let executable = &*brief(&model.executable, MOST_NAME);
         for tensor in tensors {
-            json_item(out, "tensor", &Row { executable, tensor })?;
+            json_item(out, "tensor", &object! { executable, #[serde(flatten)] tensor })?;
         }
-        json_item(out, "model", &ModelRow { file: &self.file, estimate: true, model })
+        item_in(out, "model", &self.file, &object! { estimate: true, #[serde(flatten)] model })
     }
 
     fn show_model(

@@ -3,43 +3,25 @@
 use std::io;
 
 use popef::DataType;
-use poplar_inspect::tiles::{Linear, Mapping, Order, Target, tile_imbalance};
+use poplar_inspect::tiles::{Linear, Mapping, Target, tile_imbalance};
 use serde::Serialize;
 
+use super::elements;
 use super::picture::Picture;
-use super::words::elements;
+use crate::json::object;
 use crate::output::table::Table;
-use crate::words::{fact, shape};
+use crate::output::words::{fact, shape};
 use crate::{Kind, Network, Out, ReportFormat, json_document, json_item, size};
 
-/// What is planned.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Plan<'p> {
+/// How a tensor is spread by a mapping.
+#[derive(Debug)]
+pub struct PlanReport<'p> {
     shape: &'p [u64],
-    #[serde(rename = "type")]
     element_type: DataType,
     elements: u64,
     size: u64,
-    tiles_per_ipu: u32,
-    ipus: u32,
-    grain: u64,
-    min_elements: u64,
-    offset: u32,
-    order: Order,
-    used_tiles: u32,
-    idle_tiles: u32,
-    least_elements: u64,
-    most_elements: u64,
-    imbalance: u64,
-    new_offset: u32,
-}
-
-/// How a tensor is spread by a mapping.
-#[derive(Debug, Serialize)]
-pub struct PlanReport<'p> {
-    #[serde(flatten)]
-    plan: Plan<'p>,
+    target: &'p Target,
+    linear: &'p Linear,
     mapping: &'p Mapping,
 }
 
@@ -49,16 +31,35 @@ impl<'p> PlanReport<'p> {
         shape: &'p [u64],
         element_type: DataType,
         elements: u64,
-        target: &Target,
-        linear: &Linear,
+        target: &'p Target,
+        linear: &'p Linear,
         mapping: &'p Mapping,
     ) -> Option<Self> {
         let size = elements.checked_mul(element_type.size().unwrap_or_default())?;
-        let next = u64::from(linear.offset).saturating_add(u64::from(mapping.used_tiles()));
-        let new_offset = next.checked_rem(u64::from(mapping.tiles())).and_then(|tile| u32::try_from(tile).ok());
-        let plan = Plan {
+        Some(PlanReport { shape, element_type, elements, size, target, linear, mapping })
+    }
+
+    /// The tile at which the next tensor begins.
+    fn new_offset(&self) -> u32 {
+        let next = u64::from(self.linear.offset).saturating_add(u64::from(self.mapping.used_tiles()));
+        let offset = next.checked_rem(u64::from(self.mapping.tiles()));
+        offset.and_then(|tile| u32::try_from(tile).ok()).unwrap_or_default()
+    }
+
+    fn least_elements(&self) -> u64 {
+        self.mapping.counts().map(|(_, count)| count).min().unwrap_or_default()
+    }
+
+    fn imbalance(&self) -> u64 {
+        tile_imbalance(self.mapping, self.linear.min_elements, self.linear.grain)
+    }
+
+    /// What is planned.
+    fn plan(&self) -> impl Serialize {
+        let PlanReport { shape, element_type, elements, size, target, linear, mapping } = self;
+        object! {
             shape,
-            element_type,
+            r#type: element_type,
             elements,
             size,
             tiles_per_ipu: target.tiles_per_ipu(),
@@ -69,19 +70,21 @@ impl<'p> PlanReport<'p> {
             order: linear.order,
             used_tiles: mapping.used_tiles(),
             idle_tiles: mapping.idle_tiles(),
-            least_elements: mapping.counts().map(|(_, count)| count).min().unwrap_or_default(),
+            least_elements: self.least_elements(),
             most_elements: mapping.most(),
-            imbalance: tile_imbalance(mapping, linear.min_elements, linear.grain),
-            new_offset: new_offset.unwrap_or_default(),
-        };
-        Some(PlanReport { plan, mapping })
+            imbalance: self.imbalance(),
+            new_offset: self.new_offset(),
+        }
     }
 
     /// Writes it. Text has the elements of each tile if `list` asks for them.
     pub fn write(&self, out: &mut Out, format: ReportFormat, list: bool, network: Network) -> io::Result<()> {
         match format {
             ReportFormat::Text => self.show(out, list),
-            ReportFormat::Json => json_document(out, self, network),
+            ReportFormat::Json => {
+                let report = object! { #[serde(flatten)] plan: self.plan(), mapping: self.mapping };
+                json_document(out, &report, network)
+            }
             ReportFormat::Ndjson => self.write_lines(out),
         }
     }
@@ -91,31 +94,32 @@ impl<'p> PlanReport<'p> {
         for tile in self.mapping.by_tile() {
             json_item(out, "tile", &tile)?;
         }
-        json_item(out, "report", &self.plan)
+        json_item(out, "report", &self.plan())
     }
 
     fn element_size(&self) -> u64 {
-        self.plan.element_type.size().unwrap_or_default()
+        self.element_type.size().unwrap_or_default()
     }
 
     fn show(&self, out: &mut Out, list: bool) -> io::Result<()> {
-        let PlanReport { plan, mapping } = self;
+        let PlanReport { target, linear, mapping, .. } = self;
+        let ipus = target.ipus();
         let each = self.element_size();
-        out.put_as(Kind::Type, &plan.element_type.to_string()).put(" ");
-        out.put(&format!("{}: {}, on ", shape(plan.shape), elements(plan.elements, each)));
-        let ipus = if plan.ipus == 1 { String::new() } else { format!(" of {} IPUs", plan.ipus) };
-        out.put(&format!("{} tiles{ipus}", mapping.tiles())).end_line()?;
-        fact(out, "grain", &elements(plan.grain, each))?;
-        fact(out, "minimum", &format!("{} on a tile", elements(plan.min_elements, each)))?;
-        fact(out, "used tiles", &format!("{}, and {} idle", plan.used_tiles, plan.idle_tiles))?;
-        fact(out, "fullest tile", &elements(plan.most_elements, each))?;
-        fact(out, "emptiest used", &elements(plan.least_elements, each))?;
-        fact(out, "imbalance", &elements(plan.imbalance, each))?;
-        fact(out, "new offset", &plan.new_offset.to_string())?;
+        out.put_as(Kind::Type, &self.element_type.to_string()).put(" ");
+        out.put(&format!("{}: {}, on ", shape(self.shape), elements(self.elements, each)));
+        let of_ipus = if ipus == 1 { String::new() } else { format!(" of {ipus} IPUs") };
+        out.put(&format!("{} tiles{of_ipus}", mapping.tiles())).end_line()?;
+        fact(out, "grain", &elements(linear.grain, each))?;
+        fact(out, "minimum", &format!("{} on a tile", elements(linear.min_elements, each)))?;
+        fact(out, "used tiles", &format!("{}, and {} idle", mapping.used_tiles(), mapping.idle_tiles()))?;
+        fact(out, "fullest tile", &elements(mapping.most(), each))?;
+        fact(out, "emptiest used", &elements(self.least_elements(), each))?;
+        fact(out, "imbalance", &elements(self.imbalance(), each))?;
+        fact(out, "new offset", &self.new_offset().to_string())?;
         out.end_line()?;
         let amounts: Vec<_> = mapping.counts().collect();
-        let most = elements(plan.most_elements, each);
-        Picture { tiles_per_ipu: plan.tiles_per_ipu, ipus: plan.ipus, amounts: &amounts, most: &most }.write(out)?;
+        let most = elements(mapping.most(), each);
+        Picture { tiles_per_ipu: target.tiles_per_ipu(), ipus, amounts: &amounts, most: &most }.write(out)?;
         if list { self.show_list(out) } else { Ok(()) }
     }
 

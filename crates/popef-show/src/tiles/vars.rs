@@ -10,26 +10,10 @@ use poplar_inspect::tiles::{LoweredVar, LoweredVars, TileMemory};
 use serde::Serialize;
 
 use super::picture::MemoryPicture;
-use crate::json::stream::item_in;
+use crate::json::{item_in, object};
 use crate::output::table::Table;
-use crate::words::{fact, heading, more};
+use crate::output::words::{fact, heading, more};
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
-
-/// What is said of a file as a whole.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums<'v> {
-    #[serde(flatten)]
-    path: FilePath,
-    tiles: Option<u32>,
-    tile_memory: Option<u64>,
-    interleaved_start: Option<u64>,
-    variables: usize,
-    used_tiles: usize,
-    full_tiles: usize,
-    shown_tile: Option<Tile<'v>>,
-    error: Option<ErrorReport>,
-}
 
 /// A tile with its variables.
 #[derive(Debug, Serialize)]
@@ -60,20 +44,15 @@ struct Variable<'v> {
     always_live: bool,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Document<'v> {
-    #[serde(flatten)]
-    sums: Sums<'v>,
-    tile_memories: &'v [TileMemory],
-}
-
 /// The memory of tiles: variables, gaps, and what is always live.
 #[derive(Debug)]
 pub struct VarsReport<'v> {
-    vars: &'v LoweredVars,
-    document: Document<'v>,
+    path: FilePath,
     file: InFile,
+    vars: &'v LoweredVars,
+    memories: &'v [TileMemory],
+    shown: Option<Tile<'v>>,
+    error: Option<ErrorReport>,
 }
 
 impl<'v> VarsReport<'v> {
@@ -87,47 +66,56 @@ impl<'v> VarsReport<'v> {
         top: usize,
         error: Option<ErrorReport>,
     ) -> Self {
-        let sums = Sums {
-            path: path.into(),
+        let shown = shown.map(|memory| tile(vars, memory, top));
+        VarsReport { path: path.into(), file: path.into(), vars, memories, shown, error }
+    }
+
+    /// What is said of a file as a whole.
+    fn sums(&self) -> impl Serialize {
+        let VarsReport { path, vars, memories, shown, error, .. } = self;
+        object! {
+            #[serde(flatten)]
+            path,
             tiles: vars.tiles,
             tile_memory: vars.tile_memory,
             interleaved_start: vars.interleaved_start,
             variables: vars.variables.len(),
             used_tiles: memories.len(),
             full_tiles: memories.iter().filter(|memory| memory.overflow_bytes > 0).count(),
-            shown_tile: shown.map(|memory| tile(vars, memory, top)),
+            shown_tile: shown,
             error,
-        };
-        VarsReport { vars, document: Document { sums, tile_memories: memories }, file: path.into() }
+        }
     }
 
     /// Writes it.
     pub fn write(&self, out: &mut Out, options: &ReportOptions) -> io::Result<()> {
         match options.format {
             ReportFormat::Text => self.show(out, options.top),
-            ReportFormat::Json => json_document(out, &self.document, options.network),
+            ReportFormat::Json => {
+                let (sums, tile_memories) = (self.sums(), self.memories);
+                json_document(out, &object! { #[serde(flatten)] sums, tile_memories }, options.network)
+            }
             ReportFormat::Ndjson => self.write_lines(out),
         }
     }
 
     fn write_lines(&self, out: &mut Out) -> io::Result<()> {
-        for memory in self.document.tile_memories {
+        for memory in self.memories {
             item_in(out, "tile", &self.file, memory)?;
         }
-        json_item(out, "file", &self.document.sums)
+        json_item(out, "file", &self.sums())
     }
 
     fn show(&self, out: &mut Out, top: usize) -> io::Result<()> {
-        let sums = &self.document.sums;
-        out.text(Kind::Group, sums.path.text());
-        let variables = counted(sums.variables, "variable", "variables");
-        out.put(&format!("  {variables} on {}", counted(sums.used_tiles, "tile", "tiles")));
-        match sums.tile_memory {
+        out.text(Kind::Group, self.path.text());
+        let variables = counted(self.vars.variables.len(), "variable", "variables");
+        out.put(&format!("  {variables} on {}", counted(self.memories.len(), "tile", "tiles")));
+        match self.vars.tile_memory {
             Some(bytes) => out.put(&format!(" of {} each", size(bytes))).end_line()?,
             None => out.end_line()?,
         }
-        show_tiles(out, self.document.tile_memories, top)?;
-        match &sums.shown_tile {
+        show_tiles(out, self.memories, top)?;
+        match &self.shown {
             Some(tile) => show_tile(out, self.vars, tile),
             None => Ok(()),
         }

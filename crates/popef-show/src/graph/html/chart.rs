@@ -2,9 +2,9 @@
 
 use crate::{markup, shorten};
 
+use super::super::grouped;
 use super::super::picture::{Look, Node, of_calls};
 use super::super::report::GraphReport;
-use super::super::words::grouped;
 
 /// Larger pictures show nothing that a table does not.
 const NODES: usize = 120;

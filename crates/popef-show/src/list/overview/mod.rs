@@ -1,31 +1,28 @@
 //! The overview: what a file holds in a few figures, then one line per blob.
 
 pub(crate) mod holds;
-mod phrase;
 mod summary;
 mod table;
-mod width;
 
 use std::io;
 
 use popef::Blob;
 use popef::read::Value;
 
+use super::ListRenderer;
 use super::payload;
 use super::pieces::{self, Lines};
-use super::renderer::ListRenderer;
 use crate::failure::{Failure, Failures};
+use crate::output::Screen;
 use crate::output::color::Kind;
-use crate::output::heading::{POPEF_FILE, heading};
 use crate::output::out::Out;
-use crate::output::screen::Screen;
+use crate::output::{POPEF_FILE, heading};
 use crate::report::file::FileReport;
 use crate::report::payload::PayloadView;
 use crate::report::tensor::TensorView;
 use crate::report::values::Values;
 use holds::Holds;
-use phrase::Phrase;
-use summary::Summary;
+use summary::{Phrase, Summary, write_phrases};
 use table::Table;
 
 pub(super) struct Overview {
@@ -131,7 +128,7 @@ impl<'f> Details<'_, 'f> {
         pieces::first(self.out, &values, Lines { start, end: self.width.unwrap_or(usize::MAX) })?;
         self.out.end_line()?;
         view.failure = view.failure.take().or(values.late_failure().cloned());
-        phrase::write(self.out, self.indent, &statistics(&values), self.width)
+        write_phrases(self.out, self.indent, &statistics(&values), self.width)
     }
 
     fn failure(&mut self, failure: &Failure) -> io::Result<()> {

@@ -3,8 +3,9 @@ use std::io;
 
 use popef::Metadata;
 use popef::types::TensorType;
+use unicode_width::UnicodeWidthStr as _;
 
-use super::phrase::{self, Phrase};
+use crate::output::color::Kind::Number;
 use crate::output::out::Out;
 use crate::output::units;
 use crate::report::file::FileReport;
@@ -98,14 +99,14 @@ impl Summary {
         let Some(size) = self.size.filter(|&size| blobs > 0 || size > 0 || !self.damaged) else {
             return out.put("  nothing could be read").end_line();
         };
-        phrase::write(out, "  ", &self.blobs(size, blobs), width)?;
+        write_phrases(out, "  ", &self.blobs(size, blobs), width)?;
         self.write_targets(out, width)?;
         self.write_anchors(out, width)?;
         match self.shown {
             None => Ok(()),
             Some(shown) => {
                 let of_all = format!(" of {}", units::counted(blobs, "blob", "blobs"));
-                phrase::write(out, "  ", &[Phrase::new("shown: ", &shown, of_all)], width)
+                write_phrases(out, "  ", &[Phrase::new("shown: ", &shown, of_all)], width)
             }
         }
     }
@@ -133,16 +134,16 @@ impl Summary {
         if self.others.all > 0 {
             anchors.push(self.others.phrase(" anchor of unknown direction", " anchors of unknown direction"));
         }
-        phrase::write(out, "  ", &anchors, width)
+        write_phrases(out, "  ", &anchors, width)
     }
 
     fn write_targets(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
         for target in self.targets.iter().take(MOST_TARGETS) {
-            phrase::write(out, "  ", &target.phrases(), width)?;
+            write_phrases(out, "  ", &target.phrases(), width)?;
         }
         match self.targets.len().saturating_sub(MOST_TARGETS) {
             0 => Ok(()),
-            more => phrase::write(out, "  ", &[Phrase::new("and on ", &more, " more targets, which -m shows")], width),
+            more => write_phrases(out, "  ", &[Phrase::new("and on ", &more, " more targets, which -m shows")], width),
         }
     }
 }
@@ -180,4 +181,43 @@ impl Anchors {
         };
         Phrase::new("", &self.all, format!("{word} ({} user provided{unknown})", self.by_user))
     }
+}
+
+/// A piece of a sentence with a number in it: `min `, `1.5`, and nothing after it.
+pub(super) struct Phrase {
+    pub(super) before: &'static str,
+    pub(super) number: String,
+    pub(super) after: String,
+}
+
+impl Phrase {
+    pub(super) fn new(before: &'static str, number: &impl ToString, after: impl Into<String>) -> Self {
+        Phrase { before, number: number.to_string(), after: after.into() }
+    }
+
+    fn width(&self) -> usize {
+        self.before.width() + self.number.width() + self.after.width()
+    }
+}
+
+/// Writes phrases with commas between them, on as many lines as the width needs.
+pub(super) fn write_phrases(out: &mut Out, indent: &str, phrases: &[Phrase], width: Option<usize>) -> io::Result<()> {
+    let width = width.unwrap_or(usize::MAX);
+    let mut used = indent.len();
+    out.put(indent);
+    for (index, phrase) in phrases.iter().enumerate() {
+        let ends = index + 1 == phrases.len() || phrase.after.ends_with(':');
+        let comma = if ends { "" } else { "," };
+        let needed = phrase.width() + comma.len() + 1;
+        if index > 0 && used.saturating_add(needed) > width {
+            out.end_line()?;
+            out.put(indent);
+            used = indent.len();
+        } else if index > 0 {
+            out.put(" ");
+        }
+        out.put(phrase.before).put_as(Number, &phrase.number).put(&phrase.after).put(comma);
+        used = used.saturating_add(needed);
+    }
+    out.end_line()
 }

@@ -5,14 +5,14 @@ use popef::Blob;
 use popef::types::BlobType;
 
 use super::holds::Holds;
-use super::width::{Columns, digits};
-use crate::output::color::Kind::{self, Group, Name, Number, Plain, Type};
+use crate::output::color::Kind;
+use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
 use crate::output::escape::escape;
 use crate::output::out::Out;
 use crate::output::units;
-use crate::output::width::{shorten, width};
-use crate::report::file::{FileReport, link};
-use crate::report::type_word::type_word;
+use crate::output::units::{shorten, width};
+use crate::report::file::type_word;
+use crate::report::file::{FileReport, blob_name};
 
 /// One line per blob. All lines are worked out before the first is written, because the columns have to fit.
 pub(super) struct Table {
@@ -50,7 +50,7 @@ impl Table {
         columns.index = columns.index.max(digits(blob.index()));
         columns.offset = columns.offset.max(digits(blob.offset()));
         cell(cells, &mut columns.kind, |text| text.push_str(&kind(blob.blob_type())));
-        columns.name = columns.name.max(width(&escape(&link(blob).to_string_lossy())));
+        columns.name = columns.name.max(width(&escape(&blob_name(blob).to_string_lossy())));
         cell(cells, &mut columns.holds, |text| holds.write(text));
         cell(cells, &mut columns.size, |text| text.push_str(&units::size(blob.size())));
     }
@@ -74,7 +74,12 @@ impl Table {
         let mut next = || cells.next().unwrap_or_default();
         right(out, self.columns.index, itoa::Buffer::new().format(blob.index()));
         left(out, self.columns.kind, Plain, next());
-        left(out, self.columns.name, Name, &self.fitted(&escape(&link(blob).to_string_lossy()), self.columns.name));
+        left(
+            out,
+            self.columns.name,
+            Name,
+            &self.fitted(&escape(&blob_name(blob).to_string_lossy()), self.columns.name),
+        );
         left(out, self.columns.holds, Type, &self.fitted(next(), self.columns.holds));
         right(out, self.columns.size, next());
         right(out, self.columns.offset, itoa::Buffer::new().format(blob.offset()));
@@ -107,4 +112,52 @@ fn right(out: &mut Out, column: usize, number: &str) {
 /// A blob's type in a word.
 fn kind(blob_type: BlobType) -> Cow<'static, str> {
     type_word(blob_type).map_or_else(|| format!("type {}", blob_type.number()).into(), Cow::from)
+}
+
+/// The width of each column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns {
+    pub(super) index: usize,
+    pub(super) kind: usize,
+    pub(super) name: usize,
+    pub(super) holds: usize,
+    pub(super) size: usize,
+    pub(super) offset: usize,
+    /// Whether wider texts are shortened. Otherwise they make their line longer.
+    pub(super) shortened: bool,
+}
+
+/// A shorter name tells nothing, so the line becomes too long instead.
+const LEAST: usize = 8;
+/// Lines are not padded to a wider name than this, so that one long name does not make all lines long.
+const MOST: usize = 200;
+/// Two spaces before each of six columns.
+const GAPS: usize = 12;
+
+impl Columns {
+    pub(super) fn headings() -> Self {
+        Columns { index: 1, kind: 4, name: 4, holds: 5, size: 4, offset: 6, shortened: false }
+    }
+
+    /// Narrows the wider of the two wide columns, so that the lines fit into a terminal if there is one.
+    pub(super) fn narrow(&mut self, screen: Option<usize>) {
+        let Some(screen) = screen else {
+            self.name = self.name.min(MOST);
+            self.holds = self.holds.min(MOST);
+            return;
+        };
+        self.shortened = true;
+        let fixed = self.index + self.kind + self.size + self.offset + GAPS;
+        let room = screen.saturating_sub(fixed);
+        if self.name + self.holds > room {
+            let half = (room / 2).max(LEAST);
+            self.holds = self.holds.min(half.max(room.saturating_sub(self.name)));
+            self.name = self.name.min(half.max(room.saturating_sub(self.holds)));
+        }
+    }
+}
+
+/// How many columns a number takes.
+pub(super) fn digits(number: impl itoa::Integer) -> usize {
+    itoa::Buffer::new().format(number).len()
 }

@@ -8,7 +8,7 @@ use super::groups::{End, Group, Groups, PHASES, Side};
 use super::holds;
 use super::numbers;
 use crate::output::units;
-use crate::output::width::{shorten, width};
+use crate::output::units::{shorten, width};
 
 /// The width of a letter, in hundredths of a unit: the font has 12 units.
 const LETTER: usize = 725;

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use super::html::Html;
-use super::tables::{Cell, table};
+use super::tables::table;
 use super::{STYLE, head};
+use crate::output::table::Cell;
 
 const OWN_STYLE: &str = include_str!("plain.css");
 /// What the page may do: only use its own styles, known by their hashes. A test says what it must be.
@@ -12,44 +13,24 @@ const POLICY: &str = include_str!("policy.txt");
 
 /// A figure at the head of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Figure<'p> {
+pub(crate) struct Figure<'p> {
     /// What it is.
-    pub label: &'p str,
+    pub(crate) label: &'p str,
     /// The number, which stands out.
-    pub value: &'p str,
+    pub(crate) value: &'p str,
     /// What is said beside it. May be empty.
-    pub more: &'p str,
+    pub(crate) more: &'p str,
 }
 
 /// A page without scripts while it is written.
 ///
 /// All texts, names and cells of tables are escaped: no markup is left in them.
 /// After a failure, nothing more is written, and [`finish`](PlainPage::finish) returns it.
-///
-/// ```
-/// use popef_show::{Cell, Figure, PlainPage};
-///
-/// let mut html = Vec::new();
-/// let figures = [Figure { label: "Ops", value: "1,200", more: "of 3 types" }];
-/// let mut page = PlainPage::begin(&mut html, "Graph", "a & b", &figures);
-/// page.section("Ops", |page| {
-///     page.table("Types", &["Ops", "Type"], [vec![Cell::Count(1200), Cell::Name("MatMul".into())]], 1);
-/// });
-/// page.finish("an example")?;
-/// assert!(String::from_utf8(html)?.contains("<h1>a &amp; b</h1>"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct PlainPage<'w>(Html<'w>);
-
-impl std::fmt::Debug for PlainPage<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PlainPage").finish_non_exhaustive()
-    }
-}
+pub(crate) struct PlainPage<'w>(Html<'w>);
 
 impl<'w> PlainPage<'w> {
     /// Writes the head. `kind` is what the page is about in general, and `title` in particular. Both are escaped already.
-    pub fn begin(to: &'w mut dyn Write, kind: &str, title: &str, figures: &[Figure<'_>]) -> Self {
+    pub(crate) fn begin(to: &'w mut dyn Write, kind: &str, title: &str, figures: &[Figure<'_>]) -> Self {
         let mut html = Html::new(to);
         head(&mut html, title, POLICY, &[STYLE, OWN_STYLE]);
         html.put("<body>\n<header>\n<p class=\"kind\">").text(kind).put("</p>\n<h1>").text(title).put("</h1>\n");
@@ -60,39 +41,45 @@ impl<'w> PlainPage<'w> {
     }
 
     /// Writes a part of the page, with its heading.
-    pub fn section(&mut self, heading: &str, write: impl FnOnce(&mut Self)) {
+    pub(crate) fn section(&mut self, heading: &str, write: impl FnOnce(&mut Self)) {
         self.0.put("<section>\n<h2>").text(heading).put("</h2>\n");
         write(self);
         self.0.put("</section>\n");
     }
 
     /// Writes what must be seen first, such as damage of the file.
-    pub fn warning(&mut self, text: &str) {
+    pub(crate) fn warning(&mut self, text: &str) {
         self.0.put("<p class=\"damage\" role=\"alert\">").text(text).put("</p>\n");
     }
 
     /// Writes a paragraph. The text is escaped already.
-    pub fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         self.0.put("<p>").text(text).put("</p>\n");
     }
 
     /// Writes a remark, which stands back.
-    pub fn remark(&mut self, text: &str) {
+    pub(crate) fn remark(&mut self, text: &str) {
         self.0.put("<p class=\"quiet\">").text(text).put("</p>\n");
     }
 
     /// Writes a table, if it has rows. `all` is how many rows there are; the table may have only the first of them.
-    pub fn table(&mut self, caption: &str, heads: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>, all: usize) {
+    pub(crate) fn table(
+        &mut self,
+        caption: &str,
+        heads: &[&str],
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+        all: usize,
+    ) {
         table(&mut self.0, caption, heads, rows, all);
     }
 
     /// Writes a picture: an `svg` element without styles of its own, which the program itself has made.
-    pub fn picture(&mut self, svg: &str) {
+    pub(crate) fn picture(&mut self, svg: &str) {
         self.0.put("<div class=\"scroll picture\">").put(svg).put("</div>\n");
     }
 
     /// Ends the page. `made_by` is the program and its version.
-    pub fn finish(mut self, made_by: &str) -> io::Result<()> {
+    pub(crate) fn finish(mut self, made_by: &str) -> io::Result<()> {
         self.0.put("</main>\n<footer>Made by ").text(made_by).put(".</footer>\n</body>\n</html>\n");
         self.0.finish()
     }

@@ -13,7 +13,7 @@ use popef::Error;
 use popef::read::{Elements, Value};
 use popef::types::NumberKind;
 
-use super::workers::{OneThread, Workers};
+use super::options::{OneThread, Workers};
 use crate::output::progress::ProgressLine;
 pub(crate) use bins::Bins;
 use bins::Histogram;

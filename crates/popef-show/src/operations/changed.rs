@@ -1,0 +1,285 @@
+//! What was merged, split, left out, compressed, set and recovered, as text.
+
+use std::io;
+use std::path::Path;
+
+use popef::error::Location;
+use popef::types::BlobType;
+use popef::write::Packing;
+use popef_ops::recover::{Damage, Lost, Recovered};
+use popef_ops::set::{FieldChange, Plan};
+use popef_ops::{
+    CompressionOutcome, FilePath, LeftOut, Listed, Merged, MergedInput, OutputPath, Recompressed,
+    RecompressedExecutable, Split, Stripped,
+};
+use serde_json::Value;
+
+use super::and_more;
+use crate::output::table::Table;
+use crate::{Kind, Out, counted, escape, escape_rest, size, type_name, type_word};
+
+/// Writes what was merged as text. Nothing was written in a dry run.
+pub fn write_merged(out: &mut Out, merged: &Merged, dry_run: bool) -> io::Result<()> {
+    let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
+    out.put(if dry_run { "would write " } else { "" });
+    out.put(&counted(*blobs, "blob", "blobs")).put(", ").put(&size(*bytes)).put(" together").end_line()?;
+    Table::of(inputs)
+        .column("File", Kind::Name, |input| path(input))
+        .number("Blobs", |input| input.blobs)
+        .number("Size", |input| size(input.bytes))
+        .write(out)?;
+    let [written, left_out, kept] = if dry_run {
+        ["would be written", "would be left out", "would be kept"]
+    } else {
+        ["written", "left out", "was kept"]
+    };
+    let once = format!("{written} once: another blob has the same type, name and content");
+    show_left_out(out, inputs, duplicates, &once)?;
+    let other = format!("{left_out}: another blob with the same type and name {kept}");
+    show_left_out(out, inputs, replaced, &other)
+}
+
+fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, what: &str) -> io::Result<()> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    let count = counted(left.count, "blob", "blobs");
+    out.end_line()?;
+    out.put(&format!("{count}, {}, {what}", size(left.bytes))).end_line()?;
+    let name_of = |input: usize| inputs.get(input).map(path).unwrap_or_default();
+    Table::of(&left.first)
+        .column("Type", Kind::Type, |left| type_name(left.item.blob_type))
+        .column("Name", Kind::Name, |left| &left.item.name)
+        .number("Size", |left| size(left.item.size))
+        .column("In", Kind::Plain, |left| name_of(left.input))
+        .column("Kept from", Kind::Plain, |left| name_of(left.kept.input))
+        .write(out)?;
+    and_more(out, left.more())
+}
+
+fn path(input: &MergedInput) -> String {
+    input.path.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
+/// Writes what was split as text. Nothing was written in a dry run.
+pub fn write_split(out: &mut Out, split: &Split, dry_run: bool) -> io::Result<()> {
+    if split.parts.is_empty() {
+        return out.put("the file has no blobs, so there are no parts").end_line();
+    }
+    if dry_run {
+        out.put(&format!("would write {}:", counted(split.parts.len(), "part", "parts"))).end_line()?;
+    }
+    show_parts(out, split)?;
+    show_shared(out, split)
+}
+
+fn show_parts(out: &mut Out, split: &Split) -> io::Result<()> {
+    Table::of(&split.parts)
+        .column("File", Kind::Name, |part| &part.path)
+        .number("Blobs", |part| part.blobs)
+        .number("Size", |part| size(part.size))
+        .column("", Kind::Warning, |part| if part.too_large { "larger: one blob cannot be split" } else { "" })
+        .write(out)
+}
+
+fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
+    let Listed { count, bytes, first, .. } = &split.shared;
+    if first.is_empty() {
+        return Ok(());
+    }
+    out.end_line()?;
+    let blobs = counted(*count, "blob", "blobs");
+    out.put(&format!("{blobs}, {}, in several parts, because several models use them", size(*bytes))).end_line()?;
+    Table::of(first)
+        .column("Type", Kind::Type, |item| type_name(item.blob_type))
+        .column("Name", Kind::Name, |item| &item.name)
+        .number("Size", |item| size(item.size))
+        .write(out)?;
+    and_more(out, split.shared.more())
+}
+
+/// Writes what was left out as text. Nothing was written in a dry run.
+pub fn write_stripped(out: &mut Out, stripped: &Stripped, dry_run: bool) -> io::Result<()> {
+    let Stripped { dropped, dropped_prefix, kept, size_before, size_after, .. } = stripped;
+    let (heading, would_be) = if dry_run { ("Would drop", "would be ") } else { ("Dropped", "") };
+    if !dropped.is_empty() {
+        Table::of(&dropped.first)
+            .column(heading, Kind::Type, |item| shown_type(item.blob_type))
+            .column("Name", Kind::Name, |item| &item.name)
+            .number("Size", |item| size(item.size))
+            .write(out)?;
+        and_more(out, dropped.more())?;
+    }
+    if *dropped_prefix > 0 {
+        out.put(&format!("{} before PopEF {would_be}dropped", size(*dropped_prefix))).end_line()?;
+    }
+    let blobs = |count: u64| counted(count, "blob", "blobs");
+    let sizes = format!("{} -> {}", size(*size_before), size(*size_after));
+    out.put(&format!("{} {would_be}dropped, {} kept: {sizes}", blobs(dropped.count), blobs(*kept))).end_line()
+}
+
+fn shown_type(blob_type: BlobType) -> String {
+    type_word(blob_type).map_or_else(|| format!("type {}", blob_type.number()), str::to_owned)
+}
+
+/// What was done with the executables of files, as text.
+#[derive(Clone, Copy, Debug)]
+pub struct RecompressedText {
+    /// How they were compressed. `None` if they were decompressed.
+    pub packing: Option<Packing>,
+    /// Whether only some were chosen.
+    pub is_chosen: bool,
+    /// Nothing was written.
+    pub dry_run: bool,
+}
+
+impl RecompressedText {
+    /// Writes what became of a file: a line, and a table of the first of its executables.
+    pub fn write(
+        self,
+        out: &mut Out,
+        path: &FilePath,
+        output: Option<&OutputPath>,
+        done: &Recompressed,
+        executables: &[RecompressedExecutable],
+    ) -> io::Result<()> {
+        out.text(Kind::Name, path.text());
+        if let Some(output) = output.filter(|output| output.text() != path.text()) {
+            out.put(" -> ").text(Kind::Name, output.text());
+        }
+        out.put(&format!(": {}", self.summary(done))).end_line()?;
+        if executables.is_empty() {
+            return Ok(());
+        }
+        Table::of(executables)
+            .column("Executable", Kind::Name, |one| &one.name)
+            .number("Before", |one| size(one.size_before))
+            .number("After", |one| size(one.size_after))
+            .number("Ratio", |one| percent(one.size_after, one.size_before))
+            .column(if self.dry_run { "Then" } else { "Now" }, Kind::Plain, |one| self.now(one))
+            .write(out)?;
+        and_more(out, done.chosen.saturating_sub(executables.len() as u64))
+    }
+
+    fn summary(self, done: &Recompressed) -> String {
+        let nothing = if self.dry_run { "nothing would change" } else { "nothing changed" };
+        if done.chosen == 0 {
+            let chosen = if self.is_chosen { " chosen" } else { "" };
+            return format!("no executables{chosen}; {nothing}");
+        }
+        if done.changed == 0 {
+            return nothing.to_owned();
+        }
+        let [before, after] = [done.size_before, done.size_after].map(size);
+        let becomes = if self.dry_run { "would become" } else { "->" };
+        format!("{before} {becomes} {after}, {}", percent(done.size_after, done.size_before))
+    }
+
+    /// The format of an executable now, and why it did not change.
+    fn now(self, one: &RecompressedExecutable) -> String {
+        let format = match one.now {
+            Some(compression) => compression.as_str(),
+            None if one.outcome == CompressionOutcome::AlreadyCompressed => "an unknown format",
+            None => "not compressed",
+        };
+        match one.outcome {
+            CompressionOutcome::Compressed => self.packing.map_or_else(String::new, |packing| packing.to_string()),
+            CompressionOutcome::WouldGrow => format!("{format}: would not become smaller"),
+            CompressionOutcome::AlreadyCompressed => format!("{format} already"),
+            CompressionOutcome::NotCompressed => "not compressed before either".to_owned(),
+            _ => format.to_owned(),
+        }
+    }
+}
+
+/// A size as a part of another one in percent, rounded down to a tenth, or as a multiple.
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    match tenths {
+        ..10_000 => format!("{}.{} %", tenths / 10, tenths % 10),
+        _ => format!("{} x", tenths / 1000),
+    }
+}
+
+/// As many blobs are shown.
+const MOST_BLOBS: usize = 1000;
+
+/// Writes which fields of which blobs change.
+pub fn write_changes(out: &mut Out, plan: &Plan<'_>) -> io::Result<()> {
+    for blob in plan.changes().take(MOST_BLOBS) {
+        let of = if blob.blob_type == BlobType::Metadata { " of" } else { "" };
+        out.put("blob ").number(blob.index).put(", ").put(type_name(blob.blob_type)).put(of).put(" ");
+        out.text(Kind::Name, blob.name.text()).end_line()?;
+        blob.changes.iter().try_for_each(|change| field(change, out))?;
+    }
+    match plan.len().saturating_sub(MOST_BLOBS) {
+        0 => Ok(()),
+        more => out.put(&format!("... and {}", counted(more, "more blob", "more blobs"))).end_line(),
+    }
+}
+
+fn field(change: &FieldChange, out: &mut Out) -> io::Result<()> {
+    out.put("  ").put(&escape(&change.field)).put(": ");
+    let FieldChange { old, new, .. } = change;
+    match (old, new, new.get("from").and_then(Value::as_str)) {
+        (_, _, Some(from)) => {
+            let bytes = new.get("dataSize").and_then(Value::as_u64).unwrap_or_default();
+            out.put_as(Kind::Number, &size(bytes)).put(" from ").put_as(Kind::Name, &escape(from))
+        }
+        (Value::Null, new, _) => out.put("added ").put_as(Kind::Number, &shown(new)),
+        (old, Value::Null, _) => out.put("removed ").put_as(Kind::Number, &shown(old)),
+        (old, new, _) => out.put_as(Kind::Number, &shown(old)).put(" -> ").put_as(Kind::Number, &shown(new)),
+    };
+    out.end_line()
+}
+
+/// A value as JSON, escaped.
+fn shown(value: &Value) -> String {
+    escape(&value.to_string()).into_owned()
+}
+
+/// Writes what was kept and lost of a file as text. Nothing was written in a dry run.
+pub fn write_recovered(out: &mut Out, path: &Path, report: &Recovered, dry_run: bool) -> io::Result<()> {
+    let Recovered { kept_blobs, kept_bytes, left_out_blobs, lost, .. } = report;
+    let would_be = if dry_run { "would be " } else { "" };
+    let left_out = match left_out_blobs {
+        0 => String::new(),
+        more => format!("; {} not chosen", counted(*more, "blob", "blobs")),
+    };
+    let kept = format!("{}, {}{left_out}", counted(*kept_blobs, "blob", "blobs"), size(*kept_bytes));
+    if report.damage.is_none() {
+        let says = match (kept_blobs, left_out_blobs) {
+            (0, 0) => "the file has no blobs".to_owned(),
+            (_, 0) => format!("the file is whole: {kept}"),
+            _ => format!("the file is whole; {would_be}kept: {kept}"),
+        };
+        return name(out, path).put(&says).end_line();
+    }
+    lost.first.iter().try_for_each(|lost| show_damage(out, path, &lost.damage))?;
+    out.put(&format!("{would_be}kept: {kept}")).end_line()?;
+    lost.first.iter().try_for_each(|lost| out.put(&format!("{would_be}lost: {}", words(lost))).end_line())?;
+    match lost.more() {
+        0 => Ok(()),
+        more => out.put(&format!("... and {more} more; {would_be}lost in all: {}", size(lost.bytes))).end_line(),
+    }
+}
+
+fn name<'o>(out: &'o mut Out, path: &Path) -> &'o mut Out {
+    out.text(Kind::Name, &path.to_string_lossy().into_owned().into()).put(": ")
+}
+
+fn show_damage(out: &mut Out, path: &Path, damage: &Damage) -> io::Result<()> {
+    let Damage { blob, offset, code, message, .. } = damage;
+    let place = Location { blob: *blob, offset: *offset };
+    let out = name(out, path).put_as(Kind::Error, "damaged");
+    out.put(&format!(" at {place}{} [{code}]", escape_rest(message))).end_line()
+}
+
+fn words(lost: &Lost) -> String {
+    let Lost { start, bytes, is_rest, damage, .. } = lost;
+    let what = match damage.blob {
+        Some(blob) if !is_rest => format!("which are blob {blob}"),
+        _ => "which were not searched for blobs".to_owned(),
+    };
+    format!("{} from byte {start} on, {what}", size(*bytes))
+}
