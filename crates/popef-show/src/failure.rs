@@ -8,7 +8,7 @@ use serde::Serialize;
 /// What could not be read or shown, and where in its file.
 ///
 /// It is made of an error of the library, or of a program's own message. Its text is `blob 2, byte 2936: ...`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Failure {
     message: Box<str>,
     /// The library's names for kind and code, or those that a program or a source of bytes has added.
@@ -25,16 +25,7 @@ pub struct Failure {
 impl Failure {
     /// A failure that is none of the library's errors, with names of its own for its kind and code.
     pub fn new(message: String, kind: &'static str, code: &'static str) -> Self {
-        Failure {
-            message: message.into(),
-            kind,
-            code,
-            blob: None,
-            offset: None,
-            needed: None,
-            found: None,
-            leaves_others: false,
-        }
+        Failure { message: message.into(), kind, code, ..Failure::default() }
     }
 
     /// The same failure at a place that the library could not know.

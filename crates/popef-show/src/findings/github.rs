@@ -75,9 +75,10 @@ fn repository_path(path: &Path) -> String {
     let path = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
     let slashed = if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() };
     slashed.chars().fold(String::new(), |mut text, letter| {
-        match is_hidden(letter) {
-            true => text.push_str(&escape(letter.encode_utf8(&mut [0; 4]))),
-            false => text.push(letter),
+        if is_hidden(letter) {
+            text.push_str(&escape(letter.encode_utf8(&mut [0; 4])));
+        } else {
+            text.push(letter);
         }
         text
     })

@@ -41,10 +41,8 @@ impl JUnit {
         let Finding { severity, message, rule, .. } = finding;
         let text = group.text(finding);
         let fails = *severity == Severity::Error || self.strict && *severity == Severity::Warning;
-        let outcome = match fails {
-            true => Outcome::Failure { severity: *severity, text },
-            false => Outcome::Passed(format!("{severity}: {text}")),
-        };
+        let passed = || Outcome::Passed(format!("{severity}: {text}"));
+        let outcome = if fails { Outcome::Failure { severity: *severity, text } } else { passed() };
         Case { label: rule.id, what: escape_rest(message), outcome }
     }
 }

@@ -20,27 +20,24 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::
         return Ok(());
     }
     heading(out, "Code that is loaded from Streaming Memory")?;
-    if let Some(unknown) = report.code.unknown {
+    if let Some(unknown) = report.facts.code.unknown {
         out.put("  ").put_as(Kind::Warning, why(unknown)).end_line()?;
     }
     if let Some(words) = report.without_branches() {
         out.put("  ").put(&words).end_line()?;
     }
     write_states(out, report, top)?;
-    if report.code.unknown.is_some() {
+    if report.facts.code.unknown.is_some() {
         return Ok(());
     }
     write_findings(out, report, top)?;
     out.end_line()?;
     let schedule = report.schedule(STEPS);
-    for line in SchedulePicture::new(&schedule, &report.dump.ir).to_text().lines() {
-        out.put(if line.is_empty() { "" } else { "  " }).put(line).end_line()?;
-    }
-    Ok(())
+    SchedulePicture::new(&schedule, &report.dump.ir).write_text(out)
 }
 
 fn write_states(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
-    Table::of(report.loaded())
+    Table::of(report.facts.loaded())
         .number("Loads", |code| code.loads)
         .number("Calls", |code| code.calls)
         .column("Graph", Kind::Name, |code| report.name(code.graph))
@@ -49,12 +46,12 @@ fn write_states(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Resu
 }
 
 fn write_findings(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
-    let findings = &report.code.findings;
+    let findings = &report.facts.code.findings;
     for found in findings.iter().take(top) {
         let kind = if found.id.is_warning() { Kind::Warning } else { Kind::Plain };
         out.put("  ").put_as(kind, found.id.id()).put(": ").put(&escape(&finding(report, found))).end_line()?;
     }
-    more(out, findings.len().saturating_add(many(report.code.findings_left_out)), top)
+    more(out, findings.len().saturating_add(many(report.facts.code.findings_left_out)), top)
 }
 
 /// Why nothing is known.

@@ -22,8 +22,7 @@ const CALLS: usize = 1000;
 
 pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, options: &GraphOptions<'_>) -> io::Result<()> {
     let GraphOptions { sections, top, kind, title, made_by, .. } = *options;
-    let figures = Figures::of(report);
-    let mut page = PlainPage::begin(out, kind, title, &figures.list());
+    let mut page = PlainPage::begin(out, kind, title, &figures(report));
     if report.dump.damage.is_some() {
         page.warning("The dump is damaged. This is what comes before the damage.");
     }
@@ -44,48 +43,28 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, options: &GraphOpti
 }
 
 /// What stands in the cards at the head.
-struct Figures {
-    graphs: String,
-    unused: String,
-    ops: String,
-    op_types: String,
-    tensors: String,
-    parameters: String,
-    parameter_size: String,
-}
-
-impl Figures {
-    fn of(report: &GraphReport<'_>) -> Self {
-        let unused = report.calls.unused.len();
-        let types = report.ops.by_type.len();
-        Figures {
-            graphs: thousands(report.dump.ir.graphs().len()),
-            unused: if unused == 0 { String::new() } else { format!("{} never called", thousands(unused)) },
-            ops: thousands(report.ops.ops),
-            op_types: format!("of {} {}", thousands(types), if types == 1 { "type" } else { "types" }),
-            tensors: thousands(report.tensors()),
-            parameters: thousands(report.parameters.len()),
-            parameter_size: size(report.parameter_size()),
-        }
-    }
-
-    fn list(&self) -> [Figure<'_>; 4] {
-        [
-            Figure { label: "Graphs", value: &self.graphs, more: &self.unused },
-            Figure { label: "Ops", value: &self.ops, more: &self.op_types },
-            Figure { label: "Tensors", value: &self.tensors, more: "" },
-            Figure { label: "Parameters", value: &self.parameters, more: &self.parameter_size },
-        ]
-    }
+fn figures(report: &GraphReport<'_>) -> [Figure; 4] {
+    let unused = report.facts.calls.unused.len();
+    let unused = if unused == 0 { String::new() } else { format!("{} never called", thousands(unused)) };
+    let types = report.facts.ops.by_type.len();
+    let types = format!("of {} {}", thousands(types), if types == 1 { "type" } else { "types" });
+    [
+        ("Graphs", thousands(report.dump.ir.graphs().len()), unused),
+        ("Ops", thousands(report.facts.ops.ops), types),
+        ("Tensors", thousands(report.facts.tensors()), String::new()),
+        ("Parameters", thousands(report.facts.parameters.len()), size(report.facts.parameter_size())),
+    ]
 }
 
 fn write_calls(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     page.section("Calls", |page| {
         report.without_branches().iter().for_each(|words| page.remark(words));
-        chart::svg(report).iter().for_each(|svg| page.picture(svg));
-        let rows = report.tree.iter().take(CALLS).map(|row| call(report, row));
-        page.table("Calls", &["Runs", "Per caller", "Ops", "Graph", "Remark"], rows, report.tree.len());
-        let unused = &report.calls.unused;
+        if let Some(picture) = chart::of(report) {
+            page.picture(|html| chart::draw(html, report, &picture));
+        }
+        let rows = report.facts.tree.iter().take(CALLS).map(|row| call(report, row));
+        page.table("Calls", &["Runs", "Per caller", "Ops", "Graph", "Remark"], rows, report.facts.tree.len());
+        let unused = &report.facts.calls.unused;
         let rows = unused.iter().take(top).map(|id| vec![name(&report.name(*id))]);
         page.table("Never called, as far as the dump says", &["Graph"], rows, unused.len());
     });
@@ -94,7 +73,7 @@ fn write_calls(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
 fn call(report: &GraphReport<'_>, row: &CallRow) -> Vec<Cell> {
     let ops = report.graph(row.graph).map_or(0, |graph| graph.ops.len());
     vec![
-        Cell::Amount(grouped_times(report.calls.of(row.graph).runs)),
+        Cell::Amount(grouped_times(report.facts.calls.of(row.graph).runs)),
         if row.depth == 0 { Cell::None } else { Cell::Amount(grouped_times(row.times)) },
         count(ops),
         Cell::Branch(row.depth, report.name(row.graph).into_owned()),
@@ -103,7 +82,7 @@ fn call(report: &GraphReport<'_>, row: &CallRow) -> Vec<Cell> {
 }
 
 fn write_ops(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
-    let by_type = &report.ops.by_type;
+    let by_type = &report.facts.ops.by_type;
     let row = |it: &TypeCount| vec![Cell::Count(it.ops), Cell::Amount(grouped_times(it.runs)), name(&it.op_type)];
     page.section("Ops", |page| {
         page.table("Types", &["Ops", "Runs", "Type"], by_type.iter().take(top).map(row), by_type.len());
@@ -114,37 +93,40 @@ fn write_ops(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
 }
 
 fn write_parameters(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
-    let all = &report.parameters;
+    let all = &report.facts.parameters;
     page.section("Parameters", |page| {
-        page.remark(&format!("What the main graph uses and no op makes: {} in all.", size(report.parameter_size())));
+        page.remark(&format!(
+            "What the main graph uses and no op makes: {} in all.",
+            size(report.facts.parameter_size())
+        ));
         let rows = all.iter().take(top).filter_map(|it| parameter(report, it));
         page.table("Parameters", &["Size", "Type", "Name", "Remark"], rows, all.len());
     });
 }
 
 fn parameter(report: &GraphReport<'_>, parameter: &DumpParameter) -> Option<Vec<Cell>> {
-    let tensor = report.tensor(parameter)?;
+    let tensor = report.facts.tensor(parameter)?;
     let bytes = parameter.bytes.map_or_else(|| Cell::Amount("?".to_owned()), Cell::Bytes);
     let updated = if parameter.updated { "updated" } else { "" };
     Some(vec![bytes, Cell::Text(info(tensor)), name(&tensor.name), Cell::Text(updated.to_owned())])
 }
 
 fn write_code(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
-    report.code.unknown.iter().for_each(|unknown| page.paragraph(why(*unknown)));
+    report.facts.code.unknown.iter().for_each(|unknown| page.paragraph(why(*unknown)));
     report.without_branches().iter().for_each(|words| page.remark(words));
     let row = |code: &GraphCode| {
         let live = Cell::Text(live(report, code));
         vec![Cell::Count(code.loads), Cell::Count(code.calls), name(&report.name(code.graph)), live]
     };
-    let rows = report.loaded().take(top).map(row);
-    page.table("Graphs", &["Loads", "Calls", "Graph", "Live"], rows, report.loaded().count());
-    let findings = &report.code.findings;
-    let all = findings.len().saturating_add(many(report.code.findings_left_out));
+    let rows = report.facts.loaded().take(top).map(row);
+    page.table("Graphs", &["Loads", "Calls", "Graph", "Live"], rows, report.facts.loaded().count());
+    let findings = &report.facts.code.findings;
+    let all = findings.len().saturating_add(many(report.facts.code.findings_left_out));
     let rows = findings.iter().take(top);
     let rows = rows.map(|found| vec![Cell::Text(found.id.id().to_owned()), Cell::Text(finding(report, found))]);
     page.table("Findings", &["Rule", "What it found"], rows, all);
-    if report.code.unknown.is_none() {
-        page.picture(&SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).to_svg());
+    if report.facts.code.unknown.is_none() {
+        page.picture(|html| SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).draw(html));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::output::units::thousands;
 use crate::output::words::shape;
 
 pub use diff::GraphDiffReport;
-pub use ops::{OpsFormat, OpsReport};
+pub use ops::OpsReport;
 pub use report::GraphReport;
 
 named! {

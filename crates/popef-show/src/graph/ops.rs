@@ -12,29 +12,6 @@ use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
 use super::GraphFormat;
 use super::{MOST_NAME, place, times};
 
-/// The formats of the ops of one graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpsFormat {
-    /// For people.
-    Text,
-    /// A picture of how data goes through the ops, in the language of Graphviz.
-    Dot,
-    /// The same in the language of Mermaid.
-    Mermaid,
-}
-
-impl OpsFormat {
-    /// That of ops, if a format is one.
-    pub fn of(format: GraphFormat) -> Option<Self> {
-        match format {
-            GraphFormat::Text => Some(OpsFormat::Text),
-            GraphFormat::Dot => Some(OpsFormat::Dot),
-            GraphFormat::Mermaid => Some(OpsFormat::Mermaid),
-            GraphFormat::Json | GraphFormat::Ndjson | GraphFormat::Html => None,
-        }
-    }
-}
-
 /// The ops of one graph.
 #[derive(Clone, Copy, Debug)]
 pub struct OpsReport<'d> {
@@ -45,12 +22,17 @@ pub struct OpsReport<'d> {
 }
 
 impl OpsReport<'_> {
-    /// Writes them.
-    pub fn write(self, out: &mut Out, format: OpsFormat) -> io::Result<()> {
+    /// Whether a format is one of ops too.
+    pub fn has(format: GraphFormat) -> bool {
+        matches!(format, GraphFormat::Text | GraphFormat::Dot | GraphFormat::Mermaid)
+    }
+
+    /// Writes them: a picture of how data goes through the ops, or text.
+    pub fn write(self, out: &mut Out, format: GraphFormat) -> io::Result<()> {
         match format {
-            OpsFormat::Text => write(out, self.dump, self.graph),
-            OpsFormat::Dot => picture::write_dot(out, &picture::of_ops(self.dump, self.graph)),
-            OpsFormat::Mermaid => picture::write_mermaid(out, &picture::of_ops(self.dump, self.graph)),
+            GraphFormat::Dot => picture::write_dot(out, &picture::of_ops(self.dump, self.graph)),
+            GraphFormat::Mermaid => picture::write_mermaid(out, &picture::of_ops(self.dump, self.graph)),
+            _ => write(out, self.dump, self.graph),
         }
     }
 }

@@ -51,7 +51,7 @@ const NAME: usize = 60;
 pub(super) fn of_calls(report: &GraphReport<'_>, number: fn(u64) -> String) -> Picture {
     let times = |times| times_as(times, number);
     let node = |(id, graph): (GraphId, &Graph)| {
-        let runs = report.calls.of(id).runs;
+        let runs = report.facts.calls.of(id).runs;
         let look = match id {
             id if report.dump.ir.main() == Some(id) => Look::Strong,
             _ if runs == Times::NEVER => Look::Faint,
@@ -63,7 +63,7 @@ pub(super) fn of_calls(report: &GraphReport<'_>, number: fn(u64) -> String) -> P
         Node { lines: vec![shown(&graph.name), ops, runs], look }
     };
     let mut calls: BTreeMap<(GraphId, GraphId), Times> = BTreeMap::new();
-    for site in &report.calls.sites {
+    for site in &report.facts.calls.sites {
         let sum = calls.entry((site.caller, site.callee)).or_insert(Times::NEVER);
         *sum = sum.plus(site.times);
     }

@@ -9,10 +9,7 @@ use crate::output::words::brief;
 use crate::{Network, Out, counted, json_document, json_item};
 use popef::seam::List;
 use popef_ops::{ErrorReport, FilePath, InFile};
-use poplar_graph::{
-    CallGraph, CallRow, CodeLiveness, DumpParameter, Graph, GraphCode, GraphId, IrDump, Note, NoteKind, OpCounts,
-    Schedule, Tensor,
-};
+use poplar_graph::{DumpFacts, Graph, GraphId, IrDump, Note, NoteKind, Schedule};
 use serde::Serialize;
 
 use super::{GraphFormat, GraphOptions};
@@ -24,30 +21,15 @@ use super::{html, picture, text};
 pub struct GraphReport<'d> {
     pub(super) path: FilePath,
     pub(super) dump: &'d IrDump,
-    pub(super) calls: CallGraph,
-    pub(super) tree: Vec<CallRow>,
-    pub(super) ops: OpCounts,
-    pub(super) parameters: Vec<DumpParameter>,
-    pub(super) code: CodeLiveness,
+    pub(super) facts: &'d DumpFacts<'d>,
     file: InFile,
     error: Option<ErrorReport>,
 }
 
 impl<'d> GraphReport<'d> {
-    /// Computes what is known of a dump. `error` is why the rest of its file could not be read.
-    pub fn new(path: &Path, dump: &'d IrDump, error: Option<ErrorReport>) -> Self {
-        let calls = CallGraph::new(&dump.ir);
-        GraphReport {
-            path: path.into(),
-            tree: calls.tree(),
-            ops: OpCounts::new(&dump.ir, &calls),
-            parameters: dump.parameters(),
-            code: CodeLiveness::new(&dump.ir),
-            file: path.into(),
-            calls,
-            dump,
-            error,
-        }
+    /// What is known of a dump. `error` is why the rest of its file could not be read.
+    pub fn new(path: &Path, facts: &'d DumpFacts<'d>, error: Option<ErrorReport>) -> Self {
+        GraphReport { path: path.into(), dump: facts.dump, facts, file: path.into(), error }
     }
 
     /// The dump.
@@ -64,38 +46,14 @@ impl<'d> GraphReport<'d> {
         self.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME))
     }
 
-    /// A parameter's tensor.
-    pub(super) fn tensor(&self, parameter: &DumpParameter) -> Option<&'d Tensor> {
-        self.graph(self.dump.ir.main()?)?.tensor(parameter.tensor)
-    }
-
-    /// Whether a graph calls itself, perhaps through others.
-    pub(super) fn is_recursive(&self, id: GraphId) -> bool {
-        self.calls.recursive.iter().any(|group| group.binary_search(&id).is_ok())
-    }
-
-    /// The graphs whose code ops load, if they say where it goes.
-    pub(super) fn loaded(&self) -> impl Iterator<Item = &GraphCode> {
-        self.code.graphs.iter().filter(|code| code.loads > 0)
-    }
-
     /// Whether ops load code.
     pub(super) fn loads_code(&self) -> bool {
-        self.loaded().next().is_some()
+        self.facts.loaded().next().is_some()
     }
 
     /// The first steps of the program, with the code that is live.
     pub(super) fn schedule(&self, steps: usize) -> Schedule {
         Schedule::new(&self.dump.ir, steps)
-    }
-
-    pub(super) fn tensors(&self) -> usize {
-        self.dump.ir.graphs().iter().map(|graph| graph.tensors.len()).sum()
-    }
-
-    /// The bytes of all parameters whose size is known.
-    pub(super) fn parameter_size(&self) -> u64 {
-        self.parameters.iter().filter_map(|parameter| parameter.bytes).fold(0, u64::saturating_add)
     }
 
     /// Writes it.
@@ -116,7 +74,7 @@ impl<'d> GraphReport<'d> {
             #[serde(flatten)]
             sums: self.sums(),
             graph_list: List(|| self.graph_rows()),
-            call_tree: &self.tree,
+            call_tree: &self.facts.tree,
             parameter_list: List(|| self.parameter_rows()),
         };
         json_document(out, &document, network)
@@ -128,7 +86,7 @@ impl<'d> GraphReport<'d> {
         for row in self.graph_rows() {
             item_in(out, "graph", file, &row)?;
         }
-        for row in &self.tree {
+        for row in &self.facts.tree {
             item_in(out, "call", file, row)?;
         }
         for row in self.parameter_rows() {
@@ -148,14 +106,14 @@ impl<'d> GraphReport<'d> {
             order: self.dump.ir.order(),
             main: self.dump.ir.main(),
             graphs: self.dump.ir.graphs().len(),
-            tensors: self.tensors(),
+            tensors: self.facts.tensors(),
             #[serde(flatten)]
-            ops: &self.ops,
-            parameters: self.parameters.len(),
-            parameter_size: self.parameter_size(),
-            unused: &self.calls.unused,
-            recursive: &self.calls.recursive,
-            code: &self.code,
+            ops: &self.facts.ops,
+            parameters: self.facts.parameters.len(),
+            parameter_size: self.facts.parameter_size(),
+            unused: &self.facts.calls.unused,
+            recursive: &self.facts.calls.recursive,
+            code: &self.facts.code,
             notes: self.dump.notes.iter().map(note).collect::<Vec<_>>(),
             error: &self.error,
         }
@@ -169,14 +127,14 @@ impl<'d> GraphReport<'d> {
                 ops: graph.ops.len(),
                 tensors: graph.tensors.len(),
                 #[serde(flatten)]
-                called: self.calls.of(id),
+                called: self.facts.calls.of(id),
             }
         })
     }
 
     fn parameter_rows(&self) -> impl Iterator<Item: Serialize> {
-        self.parameters.iter().filter_map(|parameter| {
-            let tensor = self.tensor(parameter)?;
+        self.facts.parameters.iter().filter_map(|parameter| {
+            let tensor = self.facts.tensor(parameter)?;
             Some(object! {
                 name: &tensor.name,
                 r#type: tensor.data_type.map(|data_type| data_type.to_string()),

@@ -1,12 +1,13 @@
 //! Schedules of the code of graphs, as text and SVG.
 
-use std::fmt::{self, Write};
+use std::io;
 
 use poplar_graph::{Calls, Cell, GraphId, Ir, Op, Schedule, ScheduleRow};
 
 use crate::output::escape::escape;
-use crate::output::escape::xml;
+use crate::output::out::Out;
 use crate::output::units::counted;
+use crate::page::html::Html;
 
 /// The most characters of a name or step that are shown.
 const MAX_TEXT: usize = 100;
@@ -17,33 +18,14 @@ const CHARACTER: usize = 8;
 /// All cells, in the order in which they are explained.
 const CELLS: [Cell; 5] = [Cell::Load, Cell::Live, Cell::Call, Cell::Kept, Cell::Dead];
 
-const fn character(cell: Cell) -> char {
+/// How a cell is shown: its character, its words, and its class in a picture.
+const fn look(cell: Cell) -> (char, &'static str, &'static str) {
     match cell {
-        Cell::Dead => '·',
-        Cell::Live => '│',
-        Cell::Kept => '┆',
-        Cell::Load => '╷',
-        Cell::Call => '●',
-    }
-}
-
-const fn words(cell: Cell) -> &'static str {
-    match cell {
-        Cell::Dead => "not needed",
-        Cell::Live => "live",
-        Cell::Kept => "always there, and not needed here",
-        Cell::Load => "loaded",
-        Cell::Call => "called",
-    }
-}
-
-const fn class(cell: Cell) -> &'static str {
-    match cell {
-        Cell::Dead => "dead",
-        Cell::Live => "live",
-        Cell::Kept => "kept",
-        Cell::Load => "load",
-        Cell::Call => "call",
+        Cell::Dead => ('·', "not needed", "dead"),
+        Cell::Live => ('│', "live", "live"),
+        Cell::Kept => ('┆', "always there, and not needed here", "kept"),
+        Cell::Load => ('╷', "loaded", "load"),
+        Cell::Call => ('●', "called", "call"),
     }
 }
 
@@ -60,41 +42,27 @@ impl<'s> SchedulePicture<'s> {
         SchedulePicture { schedule, ir }
     }
 
-    /// The schedule as text: a column for each graph, a line for each step. Names are escaped.
-    pub(super) fn to_text(self) -> String {
-        let mut text = String::new();
-        match self.write_text(&mut text) {
-            // Writing into a text cannot fail.
-            Ok(()) | Err(fmt::Error) => text,
+    /// Writes the schedule as text: a column for each graph, a line for each step. Names are escaped.
+    pub(super) fn write_text(self, out: &mut Out) -> io::Result<()> {
+        let lanes = self.schedule.lanes.len();
+        let mut line = |text: &str| out.put(if text.is_empty() { "" } else { "  " }).put(text).end_line();
+        (0..lanes).try_for_each(|at| line(&format!("{} = {}", letters(at), self.name(at))))?;
+        if self.schedule.lanes_left_out > 0 {
+            line(&format!("... and {} more", self.schedule.lanes_left_out))?;
         }
-    }
-
-    fn write_text(self, out: &mut String) -> fmt::Result {
-        for (at, _) in self.schedule.lanes.iter().enumerate() {
-            writeln!(out, "{} = {}", letters(at), self.name(at))?;
-        }
-        self.write_left_out(out)?;
-        let width = letters(self.schedule.lanes.len().saturating_sub(1)).len();
-        writeln!(out)?;
-        let heads: Vec<_> = (0..self.schedule.lanes.len()).map(|at| format!("{:<width$}", letters(at))).collect();
-        writeln!(out, "{}", heads.join(" ").trim_end())?;
+        let width = letters(lanes.saturating_sub(1)).len();
+        line("")?;
+        let heads: Vec<_> = (0..lanes).map(|at| format!("{:<width$}", letters(at))).collect();
+        line(heads.join(" ").trim_end())?;
         for row in &self.schedule.rows {
-            let cells = row.cells.iter().map(|cell| format!("{:<width$}", character(*cell)));
-            let cells: Vec<_> = cells.collect();
-            writeln!(out, "{} {}{}", cells.join(" "), "  ".repeat(indent(row)), escaped(&self.step(row)))?;
+            let cells: Vec<_> = row.cells.iter().map(|cell| format!("{:<width$}", look(*cell).0)).collect();
+            line(&format!("{} {}{}", cells.join(" "), "  ".repeat(indent(row)), escaped(&self.step(row))))?;
         }
         if self.schedule.cut {
-            writeln!(out, "... and more steps")?;
+            line("... and more steps")?;
         }
-        writeln!(out)?;
-        CELLS.iter().try_for_each(|cell| writeln!(out, "{} {}", character(*cell), words(*cell)))
-    }
-
-    fn write_left_out(self, out: &mut String) -> fmt::Result {
-        match self.schedule.lanes_left_out {
-            0 => Ok(()),
-            count => writeln!(out, "... and {count} more"),
-        }
+        line("")?;
+        CELLS.into_iter().map(look).try_for_each(|(character, words, _)| line(&format!("{character} {words}")))
     }
 
     fn name(self, at: usize) -> String {
@@ -102,63 +70,42 @@ impl<'s> SchedulePicture<'s> {
         graph.map(|graph| escaped(&graph.name)).unwrap_or_default()
     }
 
-    /// The picture as an element of a page that has styles for its classes: `schedule` for all of it; `live`, `load`, `call`, `kept`
-    /// and `dead` for what a cell says. Its colours can then follow those of the page.
-    pub(super) fn to_svg(self) -> String {
-        let mut svg = String::new();
-        match self.write_svg(&mut svg) {
-            // Writing into a text cannot fail.
-            Ok(()) | Err(fmt::Error) => svg,
-        }
-    }
-
-    fn write_svg(self, out: &mut String) -> fmt::Result {
-        let lanes = self.schedule.lanes.len().saturating_add(1).saturating_mul(COLUMN);
-        let texts = self
-            .schedule
-            .rows
-            .iter()
-            .map(|row| indent(row).saturating_mul(2).saturating_add(shown(&self.step(row)).chars().count()));
-        let names = (0..self.schedule.lanes.len()).map(|at| self.name(at).chars().count().saturating_add(5));
-        let longest = texts.chain(names).max().unwrap_or_default().max(20);
+    /// Draws the schedule. The page has styles for the classes: `schedule` for all of it, and those of cells.
+    pub(super) fn draw(self, html: &mut Html<'_>) {
+        let (count, rows) = (self.schedule.lanes.len(), &self.schedule.rows);
+        let lanes = count.saturating_add(1).saturating_mul(COLUMN);
+        let width = |row| indent(row).saturating_mul(2).saturating_add(shown(&self.step(row)).chars().count());
+        let names = (0..count).map(|at| self.name(at).chars().count().saturating_add(5));
+        let longest = rows.iter().map(width).chain(names).max().unwrap_or_default().max(20);
         let width = lanes.saturating_add(longest.saturating_mul(CHARACTER));
-        let lines = self.schedule.lanes.len().saturating_add(self.schedule.rows.len()).saturating_add(4);
-        let height = lines.saturating_mul(ROW);
+        let height = count.saturating_add(rows.len()).saturating_add(4).saturating_mul(ROW);
         let size = format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"");
-        writeln!(out, "<svg class=\"schedule\" {size} role=\"img\" aria-label=\"Schedule\">")?;
-        for at in 0..self.schedule.lanes.len() {
-            write_line(out, 4, at, &format!("{} = {}", letters(at), self.name(at)))?;
+        html.put(&format!("<svg class=\"schedule\" {size} role=\"img\" aria-label=\"Schedule\">\n"));
+        for at in 0..count {
+            draw_line(html, 4, at, &format!("{} = {}", letters(at), self.name(at)));
         }
-        let first = self.schedule.lanes.len().saturating_add(1);
-        for at in 0..self.schedule.lanes.len() {
-            write_line(out, at.saturating_mul(COLUMN).saturating_add(4), first, &letters(at))?;
+        let first = count.saturating_add(1);
+        for at in 0..count {
+            draw_line(html, at.saturating_mul(COLUMN).saturating_add(4), first, &letters(at));
         }
-        for (row, line) in self.schedule.rows.iter().zip(first.saturating_add(1)..) {
-            self.write_row(row, line, out)?;
+        for (row, line) in rows.iter().zip(first.saturating_add(1)..) {
+            self.draw_row(html, row, line, lanes);
         }
         if self.schedule.cut {
-            write_line(
-                out,
-                lanes,
-                first.saturating_add(1).saturating_add(self.schedule.rows.len()),
-                "... and more steps",
-            )?;
+            draw_line(html, lanes, first.saturating_add(1).saturating_add(rows.len()), "... and more steps");
         }
-        writeln!(out, "</svg>")
+        html.put("</svg>\n");
     }
 
-    fn write_row(self, row: &ScheduleRow, line: usize, out: &mut String) -> fmt::Result {
+    fn draw_row(self, html: &mut Html<'_>, row: &ScheduleRow, line: usize, lanes: usize) {
+        let y = line.saturating_mul(ROW);
         for (at, cell) in row.cells.iter().enumerate() {
-            let (x, y) = (at.saturating_mul(COLUMN).saturating_add(4), line.saturating_mul(ROW));
-            let (class, name, words) = (class(*cell), xml(&self.name(at)), words(*cell));
-            writeln!(
-                out,
-                "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"12\" height=\"{ROW}\"><title>{name}: {words}</title></rect>"
-            )?;
+            let (x, (_, words, class)) = (at.saturating_mul(COLUMN).saturating_add(4), look(*cell));
+            html.put(&format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"12\" height=\"{ROW}\"><title>"));
+            html.text(&self.name(at)).put(": ").put(words).put("</title></rect>\n");
         }
-        let lanes = self.schedule.lanes.len().saturating_add(1).saturating_mul(COLUMN);
         let indent = indent(row).saturating_mul(2).saturating_mul(CHARACTER);
-        write_line(out, lanes.saturating_add(indent), line, &escaped(&self.step(row)))
+        draw_line(html, lanes.saturating_add(indent), line, &escaped(&self.step(row)));
     }
 
     /// What a step does.
@@ -185,9 +132,9 @@ impl<'s> SchedulePicture<'s> {
     }
 }
 
-fn write_line(out: &mut String, x: usize, line: usize, text: &str) -> fmt::Result {
+fn draw_line(html: &mut Html<'_>, x: usize, line: usize, text: &str) {
     let y = line.saturating_mul(ROW).saturating_add(13);
-    writeln!(out, "<text x=\"{x}\" y=\"{y}\" xml:space=\"preserve\">{}</text>", xml(text))
+    html.put(&format!("<text x=\"{x}\" y=\"{y}\" xml:space=\"preserve\">")).text(text).put("</text>\n");
 }
 
 /// How far a row is indented: not without bound.
@@ -240,26 +187,31 @@ mod tests {
         let ir = ir.build()?;
         let schedule = Schedule::new(&ir, 100);
         let picture = SchedulePicture::new(&schedule, &ir);
-        let expected = "\
-A = expensive_id_subgraph(0)
-B = load <g1>\\u{1b}_subgraph(0)
+        let expected = "  A = expensive_id_subgraph(0)
+  B = load <g1>\\u{1b}_subgraph(0)
 
-A B
-· │ 1 other op
-│ ● call load <g1>\\u{1b}_subgraph(0)
-╷ │   load expensive_id_subgraph(0)
-│ ┆ 1 other op
-● ┆ call expensive_id_subgraph(0)
-· ┆ 1 other op
+  A B
+  · │ 1 other op
+  │ ● call load <g1>\\u{1b}_subgraph(0)
+  ╷ │   load expensive_id_subgraph(0)
+  │ ┆ 1 other op
+  ● ┆ call expensive_id_subgraph(0)
+  · ┆ 1 other op
 
-╷ loaded
-│ live
-● called
-┆ always there, and not needed here
-· not needed
+  ╷ loaded
+  │ live
+  ● called
+  ┆ always there, and not needed here
+  · not needed
 ";
-        assert_eq!(picture.to_text(), expected);
-        let svg = picture.to_svg();
+        let mut text = Out::in_memory(false);
+        picture.write_text(&mut text).unwrap();
+        assert_eq!(String::from_utf8(text.into_bytes()).unwrap(), expected);
+        let mut svg = Vec::new();
+        let mut html = Html::new(&mut svg);
+        picture.draw(&mut html);
+        html.finish().unwrap();
+        let svg = String::from_utf8(svg).unwrap();
         assert!(svg.contains("load &lt;g1&gt;\\u{1b}") && !svg.contains("<g1>") && !svg.contains('\u{1b}'));
         Ok(())
     }

@@ -22,8 +22,8 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, sections: GraphSect
     out.text(Kind::Group, report.path.text());
     let counts = [
         counted(report.dump.ir.graphs().len(), "graph", "graphs"),
-        counted(report.ops.ops, "op", "ops"),
-        counted(report.tensors(), "tensor", "tensors"),
+        counted(report.facts.ops.ops, "op", "ops"),
+        counted(report.facts.tensors(), "tensor", "tensors"),
     ];
     out.put(&format!("  {}", counts.join(", "))).end_line()?;
     if sections.has(|sections| sections.calls) {
@@ -47,20 +47,20 @@ fn write_calls(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
     if let Some(words) = report.without_branches() {
         out.put("  ").put(&words).end_line()?;
     }
-    let shown = report.tree.get(..CALLS).unwrap_or(&report.tree);
+    let shown = report.facts.tree.get(..CALLS).unwrap_or(&report.facts.tree);
     Table::of(shown.iter().zip(branches(shown)))
-        .number("Runs", |(row, _)| times(report.calls.of(row.graph).runs))
+        .number("Runs", |(row, _)| times(report.facts.calls.of(row.graph).runs))
         .number("Per caller", |(row, _)| if row.depth == 0 { String::new() } else { times(row.times) })
         .number("Ops", |(row, _)| report.graph(row.graph).map_or(0, |graph| graph.ops.len()))
         .column("Graph", Kind::Name, |(row, branch)| format!("{branch}{}", report.name(row.graph)))
         .column("", Kind::Plain, |(row, _)| remark(report, row))
         .write(out)?;
-    more(out, report.tree.len(), shown.len())
+    more(out, report.facts.tree.len(), shown.len())
 }
 
 /// What a row of calls does not show.
 pub(super) fn remark(report: &GraphReport<'_>, row: &CallRow) -> &'static str {
-    match (row.repeated, report.is_recursive(row.graph)) {
+    match (row.repeated, report.facts.is_recursive(row.graph)) {
         (true, true) => "calls itself: see above",
         (true, false) => "calls the same as above",
         (false, true) => "calls itself",
@@ -95,7 +95,7 @@ fn branches(rows: &[CallRow]) -> Vec<String> {
 }
 
 fn write_unused(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
-    let unused = &report.calls.unused;
+    let unused = &report.facts.calls.unused;
     if unused.is_empty() {
         return Ok(());
     }
@@ -108,7 +108,7 @@ fn write_unused(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Resu
 
 fn write_ops(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     heading(out, "Ops")?;
-    Table::of(&report.ops.by_type)
+    Table::of(&report.facts.ops.by_type)
         .number("Ops", |count| count.ops)
         .number("Runs", |count| times(count.runs))
         .column("Type", Kind::Type, |count| &count.op_type)
@@ -122,8 +122,11 @@ fn write_ops(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<
 
 /// The kinds of places, of which some op has one.
 pub(super) fn places<'r>(report: &'r GraphReport<'_>) -> Vec<(&'static str, &'r [NumberCount])> {
-    let kinds =
-        [("by IPU", &report.ops.by_ipu), ("by stage", &report.ops.by_stage), ("by phase", &report.ops.by_phase)];
+    let kinds = [
+        ("by IPU", &report.facts.ops.by_ipu),
+        ("by stage", &report.facts.ops.by_stage),
+        ("by phase", &report.facts.ops.by_phase),
+    ];
     let has_any = |counts: &[NumberCount]| counts.iter().any(|count| count.number.is_some());
     kinds.into_iter().map(|(what, counts)| (what, counts.as_slice())).filter(|(_, counts)| has_any(counts)).collect()
 }
@@ -143,12 +146,13 @@ pub(super) fn numbers(counts: &[NumberCount], top: usize, shown: fn(u64) -> Stri
 
 fn write_parameters(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     heading(out, "Parameters: what the main graph uses and no op makes")?;
-    let count = counted(report.parameters.len(), "tensor", "tensors");
-    out.put(&format!("  {count}, {}", size(report.parameter_size()))).end_line()?;
-    if report.parameters.is_empty() {
+    let count = counted(report.facts.parameters.len(), "tensor", "tensors");
+    out.put(&format!("  {count}, {}", size(report.facts.parameter_size()))).end_line()?;
+    if report.facts.parameters.is_empty() {
         return Ok(());
     }
-    let parameters = report.parameters.iter().filter_map(|parameter| Some((parameter, report.tensor(parameter)?)));
+    let parameters =
+        report.facts.parameters.iter().filter_map(|parameter| Some((parameter, report.facts.tensor(parameter)?)));
     Table::of(parameters)
         .number("Size", |(parameter, _)| parameter.bytes.map_or_else(|| "?".to_owned(), size))
         .column("Type", Kind::Type, |(_, tensor)| info(tensor))

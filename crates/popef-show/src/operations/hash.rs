@@ -27,13 +27,7 @@ impl HashRenderer {
     /// Begins with a file. `index` says how many came before it.
     pub fn begin(out: &mut Out, index: usize, path: &Path, format: ReportFormat) -> io::Result<Self> {
         let (path, in_file) = (FilePath::from(path), InFile::from(path));
-        let document = match format {
-            ReportFormat::Json => {
-                out.put(if index == 0 { "" } else { "," });
-                Some(LongObject::begin(out, &path, "blobs")?)
-            }
-            ReportFormat::Text | ReportFormat::Ndjson => None,
-        };
+        let document = LongObject::begin_nth(out, index, format, &path, "blobs")?;
         Ok(HashRenderer { format, path, in_file, document, shows_data: false, names_algorithms: false })
     }
 

@@ -85,13 +85,7 @@ impl<'a> VerifyRenderer<'a> {
         format: ReportFormat,
         is_quiet: bool,
     ) -> io::Result<Self> {
-        let document = match format {
-            ReportFormat::Json => {
-                out.put(if index == 0 { "" } else { "," });
-                Some(LongObject::begin(out, shown, "blobs")?)
-            }
-            ReportFormat::Text | ReportFormat::Ndjson => None,
-        };
+        let document = LongObject::begin_nth(out, index, format, shown, "blobs")?;
         Ok(VerifyRenderer { format, is_quiet, path: shown, in_file: path.into(), document, shown: Vec::new() })
     }
 

@@ -2,6 +2,8 @@
 
 use owo_colors::{Style, XtermColors};
 
+use super::named;
+
 /// What a piece of the output is. Its colour follows from that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -28,20 +30,8 @@ pub enum Kind {
 }
 
 /// What to write before and after a piece of each kind.
-pub(crate) struct Palette {
-    name: Paint,
-    types: Paint,
-    number: Paint,
-    group: Paint,
-    error: Paint,
-    warning: Paint,
-    note: Paint,
-    removed: Paint,
-    added: Paint,
-    plain: Paint,
-}
+pub(crate) struct Palette([Paint; Kind::ALL.len()]);
 
-#[derive(Default)]
 pub(crate) struct Paint {
     pub(crate) before: String,
     pub(crate) after: String,
@@ -59,69 +49,66 @@ const ERROR: u8 = 161;
 const WARNING: u8 = 130;
 const NOTE: u8 = 31;
 
-impl Palette {
-    pub(crate) fn new() -> Self {
-        let paint = |style: Style| Paint {
-            before: style.prefix_formatter().to_string(),
-            after: style.suffix_formatter().to_string(),
-        };
-        let colored = |number: u8| paint(Style::new().color(XtermColors::from(number)));
-        let severity = |number: u8| paint(Style::new().color(XtermColors::from(number)).bold());
-        Palette {
-            name: colored(NAME),
-            types: colored(TYPE),
-            number: colored(NUMBER),
-            group: paint(Style::new().bold()),
-            error: severity(ERROR),
-            warning: severity(WARNING),
-            note: severity(NOTE),
-            removed: colored(REMOVED),
-            added: colored(ADDED),
-            plain: Paint::default(),
-        }
-    }
+impl Kind {
+    /// All of them, in the order of their numbers.
+    const ALL: [Kind; 10] = [
+        Kind::Plain,
+        Kind::Name,
+        Kind::Type,
+        Kind::Number,
+        Kind::Group,
+        Kind::Error,
+        Kind::Warning,
+        Kind::Note,
+        Kind::Removed,
+        Kind::Added,
+    ];
 
-    pub(crate) fn paint(&self, kind: Kind) -> &Paint {
-        match kind {
-            Kind::Plain => &self.plain,
-            Kind::Name => &self.name,
-            Kind::Type => &self.types,
-            Kind::Number => &self.number,
-            Kind::Group => &self.group,
-            Kind::Error => &self.error,
-            Kind::Warning => &self.warning,
-            Kind::Note => &self.note,
-            Kind::Removed => &self.removed,
-            Kind::Added => &self.added,
+    fn style(self) -> Style {
+        let colored = |number: u8| Style::new().color(XtermColors::from(number));
+        match self {
+            Kind::Plain => Style::new(),
+            Kind::Name => colored(NAME),
+            Kind::Type => colored(TYPE),
+            Kind::Number => colored(NUMBER),
+            Kind::Group => Style::new().bold(),
+            Kind::Error => colored(ERROR).bold(),
+            Kind::Warning => colored(WARNING).bold(),
+            Kind::Note => colored(NOTE).bold(),
+            Kind::Removed => colored(REMOVED),
+            Kind::Added => colored(ADDED),
         }
     }
 }
 
-/// When the output has colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
-    /// On a terminal, unless the environment says otherwise.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
+impl Palette {
+    pub(crate) fn new() -> Self {
+        Palette(Kind::ALL.map(|kind| {
+            let style = kind.style();
+            Paint { before: style.prefix_formatter().to_string(), after: style.suffix_formatter().to_string() }
+        }))
+    }
+
+    pub(crate) fn paint(&self, kind: Kind) -> Option<&Paint> {
+        self.0.get(kind as usize)
+    }
+}
+
+named! {
+    /// When the output has colours.
+    #[derive(Default)]
+    pub enum When {
+        /// On a terminal, unless the environment says otherwise.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
 }
 
 impl When {
-    /// All values.
-    pub const ALL: [When; 3] = [When::Auto, When::Always, When::Never];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            When::Auto => "auto",
-            When::Always => "always",
-            When::Never => "never",
-        }
-    }
-
     /// Whether an output has colours, by the rules of no-color.org and bixense.com/clicolors. `variable` looks up a variable
     /// of the environment.
     ///

@@ -83,7 +83,7 @@ impl Out {
     }
 
     fn painted(&mut self, kind: Kind, put: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
-        match self.palette.as_ref().map(|palette| palette.paint(kind)) {
+        match self.palette.as_ref().and_then(|palette| palette.paint(kind)) {
             None => put(&mut self.bytes),
             Some(paint) => {
                 self.bytes.extend_from_slice(paint.before.as_bytes());
@@ -101,19 +101,20 @@ impl Out {
 
     /// Adds a text from a file.
     pub fn text(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
-        match is_plain(text.as_bytes()) {
-            true => self.put_bytes(kind, text.as_bytes()),
-            false => self.put_as(kind, &escape(&text.to_string_lossy())),
+        if is_plain(text.as_bytes()) {
+            return self.put_bytes(kind, text.as_bytes());
         }
+        self.put_as(kind, &escape(&text.to_string_lossy()))
     }
 
     /// Adds a text from a file in quotes. Quotes inside it are escaped.
     pub fn quoted(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
         self.put("\"");
-        match is_plain(text.as_bytes()) {
-            true => self.put_bytes(kind, text.as_bytes()),
-            false => self.put_as(kind, &escape(&text.to_string_lossy()).replace('"', "\\\"")),
-        };
+        if is_plain(text.as_bytes()) {
+            self.put_bytes(kind, text.as_bytes());
+        } else {
+            self.put_as(kind, &escape(&text.to_string_lossy()).replace('"', "\\\""));
+        }
         self.put("\"")
     }
 

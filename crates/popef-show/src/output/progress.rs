@@ -15,7 +15,7 @@ use super::units::size;
 /// progress.add(1 << 20);
 /// progress.clear();
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ProgressLine {
     what: &'static str,
     total: AtomicU64,
@@ -47,7 +47,7 @@ impl ProgressLine {
 
     /// One that is never shown.
     pub fn hidden() -> Self {
-        ProgressLine { what: "", total: AtomicU64::new(0), done: AtomicU64::new(0), line: None }
+        ProgressLine::default()
     }
 
     /// So many bytes more are to be done.

@@ -71,14 +71,12 @@ fn executable(html: &mut Html<'_>, page: &Page<'_, '_>, name: &Text<'_>) {
         return fact(html, "Executable", "in none of the files");
     };
     let size = units::size(found.blob().size());
-    fact(
-        html,
-        "Executable",
-        &match found.is_compressed() {
-            true => format!("{size} compressed, {} unpacked", units::size(found.uncompressed_size())),
-            false => format!("{size}, not compressed"),
-        },
-    );
+    let words = if found.is_compressed() {
+        format!("{size} compressed, {} unpacked", units::size(found.uncompressed_size()))
+    } else {
+        format!("{size}, not compressed")
+    };
+    fact(html, "Executable", &words);
 }
 
 fn anchors(html: &mut Html<'_>, view: &MetadataView<'_>) {

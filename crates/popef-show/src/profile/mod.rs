@@ -10,7 +10,7 @@ mod trace;
 use std::path::Path;
 
 use popef_ops::FilePath;
-use poplar_inspect::profile::{Consistency, ExecutionProfile, GraphProfile, Remarks, consistency};
+use poplar_inspect::profile::{ExecutionProfile, GraphProfile, Remarks};
 use serde::Serialize;
 
 use crate::FindingsFormat;
@@ -29,13 +29,6 @@ pub struct Profile<'r> {
     pub graph: &'r GraphProfile,
     /// The execution profile, if there is one.
     pub execution: Option<&'r ExecutionProfile>,
-}
-
-impl Profile<'_> {
-    /// Whether the steps follow from the graph.
-    pub fn consistency(self) -> Option<Consistency> {
-        self.execution.and_then(|execution| consistency(self.graph, execution))
-    }
 }
 
 /// The files of a report, and what is odd in them.
@@ -90,13 +83,6 @@ impl ProfileFormat {
 
     /// Whether it is one of the summary and of tables too.
     pub fn is_of_summary(self) -> bool {
-        matches!(
-            self,
-            ProfileFormat::Text
-                | ProfileFormat::Json
-                | ProfileFormat::Ndjson
-                | ProfileFormat::Csv
-                | ProfileFormat::Html
-        )
+        Self::OF_FILES.contains(&self)
     }
 }

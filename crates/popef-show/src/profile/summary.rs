@@ -6,15 +6,16 @@ use std::io;
 
 use popef_check::{Report, Severity};
 use poplar_inspect::profile::{
-    Bucket, Consistency, CopyOverlap, Facts, GraphProfile, LivenessSums, MemoryFacts, Policy, Remarks, Selection,
-    SimulationSums, StepTypeSums, categories, facts, histogram, propose,
+    Bucket, Consistency, CopyOverlap, Facts, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection,
+    SimulationSums, StepTypeSums, Summary, categories,
 };
 use serde::Serialize;
 
 use super::model::ComparedModels;
-use super::{Profile, ProfileHead, model};
+use super::{ProfileHead, model};
 use crate::output::table::percent;
 use crate::output::words::fact;
+use crate::rules::kind;
 use crate::{Kind, Network, Out, ReportFormat, counted, escape, escape_rest, size};
 
 /// A report, and what was computed of it.
@@ -74,25 +75,20 @@ pub struct SummaryReport<'r> {
 }
 
 impl<'r> SummaryReport<'r> {
-    /// Computes what is known. `items_per_second` and `model` are shown if there are any.
+    /// What was computed. `items_per_second` and `model` are shown if there are any.
     pub fn new(
         head: ProfileHead<'r>,
-        profile: Profile<'r>,
+        graph: &'r GraphProfile,
+        summary: Summary<'r>,
         items_per_second: Option<f64>,
         model: Option<ComparedModels>,
     ) -> Self {
-        let Profile { graph, execution } = profile;
-        let (facts, consistency) = (facts(graph, execution), profile.consistency());
-        let Report { mut findings, skipped, .. } =
-            propose(graph, execution, &facts, consistency.as_ref(), &Policy::default());
+        let Summary { facts, tile_sizes, consistency, findings: Report { mut findings, skipped, .. }, .. } = summary;
         findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
         let findings = findings.into_iter().map(Finding::from).collect();
         let skipped = skipped.into_iter().map(Skipped::from).collect();
-        let tile_sizes = histogram(graph, 10);
-        SummaryReport {
-            graph,
-            sums: Sums { head, facts, tile_sizes, consistency, items_per_second, findings, skipped, model },
-        }
+        let sums = Sums { head, facts, tile_sizes, consistency, items_per_second, findings, skipped, model };
+        SummaryReport { graph, sums }
     }
 
     /// Writes it.
@@ -143,11 +139,7 @@ fn findings(out: &mut Out, findings: &[Finding]) -> io::Result<()> {
     for (Finding { id, severity, message, .. }, others) in
         rules.iter().filter_map(|rule| rule.split_first()).take(SHOWN)
     {
-        let kind = match severity {
-            Severity::Error => Kind::Error,
-            Severity::Warning => Kind::Warning,
-            Severity::Note => Kind::Note,
-        };
+        let kind = kind(*severity);
         let label = format!("{severity} {id}");
         let others = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
         out.put("  ").put_as(kind, &label).put(&" ".repeat(14_usize.saturating_sub(label.len())));

@@ -177,10 +177,8 @@ impl<'f> FileReport<'f> {
     }
 
     fn narrowed<'a>(&'a self, blobs: Iter<'a, Blob<'f>>) -> Iter<'a, Blob<'f>> {
-        let passing: Iter<'a, Blob<'f>> = match self.options.pass_all() {
-            true => blobs,
-            false => Box::new(blobs.filter(|blob| self.passes(blob))),
-        };
+        let passing: Iter<'a, Blob<'f>> =
+            if self.options.pass_all() { blobs } else { Box::new(blobs.filter(|blob| self.passes(blob))) };
         let Some(file) = self.input.file else { return passing };
         match self.options.sort {
             Sort::Offset => passing,

@@ -45,10 +45,9 @@ impl Glob {
 }
 
 fn in_words(error: &PatternError) -> String {
-    match error.msg.contains("range") {
-        true => "a `[` has no `]` after it; `[[]` is the letter `[`".to_owned(),
-        false => "`**` is for folders; `*` matches any characters, also `/`".to_owned(),
-    }
+    let bracket = "a `[` has no `]` after it; `[[]` is the letter `[`";
+    let stars = "`**` is for folders; `*` matches any characters, also `/`";
+    if error.msg.contains("range") { bracket.to_owned() } else { stars.to_owned() }
 }
 
 /// The first range of letters whose end is before its start: such a range matches nothing.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use popef::types::{BlobType, Text};
 
 use super::glob::Glob;
+use crate::output::named;
 use crate::output::progress::ProgressLine;
 
 /// What is to be shown of files, and how it is read.
@@ -17,7 +18,7 @@ use crate::output::progress::ProgressLine;
 /// options.sort = Sort::Size;
 /// # Ok::<(), String>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
     /// The parts to show. With none selected, text is an overview, and the other formats show everything.
@@ -68,34 +69,17 @@ pub struct Select {
     pub unknown: bool,
 }
 
-/// The order of the blobs and the anchors of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sort {
-    /// As they lie in the file.
-    #[default]
-    Offset,
-    /// By name, with numbers in names as numbers: t2 before t10.
-    Name,
-    /// The largest first.
-    Size,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            select: None,
-            types: Vec::new(),
-            filter: Vec::new(),
-            exclude: Vec::new(),
-            ignore_case: false,
-            sort: Sort::default(),
-            full_names: false,
-            values: None,
-            inside: false,
-            tiles: false,
-            workers: Box::new(OneThread),
-            progress: ProgressLine::hidden(),
-        }
+named! {
+    /// The order of the blobs and the anchors of a file.
+    #[derive(Default)]
+    pub enum Sort {
+        /// As they lie in the file.
+        #[default]
+        Offset = "offset",
+        /// By name, with numbers in names as numbers: t2 before t10.
+        Name = "name",
+        /// The largest first.
+        Size = "size",
     }
 }
 
@@ -153,20 +137,6 @@ impl Select {
     };
 }
 
-impl Sort {
-    /// All orders.
-    pub const ALL: [Sort; 3] = [Sort::Offset, Sort::Name, Sort::Size];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sort::Offset => "offset",
-            Sort::Name => "name",
-            Sort::Size => "size",
-        }
-    }
-}
-
 /// Who does the parts of a long work, such as the statistics of a large tensor. This crate starts no threads; a program that
 /// has some lends them here.
 ///
@@ -192,6 +162,12 @@ pub trait Workers: Sync + fmt::Debug {
 /// The calling thread does all the work.
 #[derive(Clone, Copy, Debug)]
 pub struct OneThread;
+
+impl Default for Box<dyn Workers> {
+    fn default() -> Self {
+        Box::new(OneThread)
+    }
+}
 
 impl Workers for OneThread {
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync), done: &mut dyn FnMut(usize) -> ControlFlow<()>) {

@@ -14,7 +14,7 @@ use popef_cli::to_file::Forms;
 use popef_cli::tool::Tool;
 use popef_ops::{Code, Error, did_you_mean};
 use popef_show::Out;
-use popef_show::graph::{GraphFormat, GraphOptions, GraphReport, GraphSections, OpsFormat, OpsReport};
+use popef_show::graph::{GraphFormat, GraphOptions, GraphReport, GraphSections, OpsReport};
 use poplar_graph::{Graph, Ir, IrDump, NoteKind, Order};
 
 use super::{Command, profile};
@@ -144,7 +144,8 @@ impl Args {
         }
         let dump = if self.profile { programs(file)? } else { read(file, self.scheduled)? };
         let damage = Damage::of(dump.damage.as_ref(), Code::BadGraphFile, file);
-        let report = GraphReport::new(file, &dump, damage.report());
+        let facts = dump.facts();
+        let report = GraphReport::new(file, &facts, damage.report());
         match self.place() {
             Some(place) => place.write_report(tool, &[file], form.noun(), |out| self.write_all(out, &report, form))?,
             None => self.write_all(&mut tool.out(), &report, form)?,
@@ -186,8 +187,10 @@ impl Args {
     }
 
     fn write_ops(out: &mut Out, report: OpsReport<'_>, form: GraphFormat) -> Result<(), Error> {
-        let format = OpsFormat::of(form).ok_or_else(|| wrong("--graph has the formats text, dot and mermaid"))?;
-        report.write(out, format).map_err(unwritten)
+        if !OpsReport::has(form) {
+            return Err(wrong("--graph has the formats text, dot and mermaid"));
+        }
+        report.write(out, form).map_err(unwritten)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod build;
 mod error;
+mod facts;
 mod json;
 mod notes;
 mod parameters;
@@ -17,6 +18,7 @@ use build::Builder;
 use json::{Fault, Json};
 
 pub use error::{DumpError, DumpErrorKind};
+pub use facts::DumpFacts;
 pub use notes::{Note, NoteKind};
 pub use parameters::DumpParameter;
 

@@ -40,6 +40,7 @@ mod program;
 mod propose;
 mod read;
 mod steps;
+mod summary;
 
 pub use analyse::compute_sets::{ComputeSetRow, compute_sets};
 pub use analyse::consistency::{Compared, Consistency, Difference, Number, consistency};
@@ -76,3 +77,4 @@ pub use program::{ExchangeKind, Instructions, Program, ProgramKind, StepKind};
 pub use propose::{Policy, parse_bytes, propose, rule, rules};
 pub use read::{ReadOptions, Report};
 pub use steps::{Step, Steps, StepsIter};
+pub use summary::{Summary, summary};

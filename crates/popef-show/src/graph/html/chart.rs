@@ -1,9 +1,10 @@
 //! The calls as a picture: a column for each depth, callers on the left.
 
-use crate::{markup, shorten};
+use crate::page::html::Html;
+use crate::shorten;
 
 use super::super::grouped;
-use super::super::picture::{Look, Node, of_calls};
+use super::super::picture::{Look, Node, Picture, of_calls};
 use super::super::report::GraphReport;
 
 /// Larger pictures show nothing that a table does not.
@@ -31,37 +32,33 @@ impl Place {
     }
 }
 
-/// The picture as SVG. There is none of a program that is too large for it.
-pub(super) fn svg(report: &GraphReport<'_>) -> Option<String> {
-    let picture = of_calls(report, grouped);
-    if picture.nodes.is_empty() || picture.nodes.len() > NODES {
-        return None;
-    }
-    let places = places(report, picture.nodes.len());
-    let mut svg = head(&places);
-    for edge in &picture.edges {
-        if let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) {
-            svg += &arrow(*from, *to, &edge.label, edge.is_certain);
-        }
-    }
-    picture.nodes.iter().zip(&places).for_each(|(node, place)| svg += &node_box(node, *place));
-    Some(svg + "</svg>")
+/// The calls. There is no picture of a program that is too large for it.
+pub(super) fn of(report: &GraphReport<'_>) -> Option<Picture> {
+    Some(of_calls(report, grouped)).filter(|picture| (1..=NODES).contains(&picture.nodes.len()))
 }
 
-fn head(places: &[Place]) -> String {
+/// Draws the picture as SVG.
+pub(super) fn draw(html: &mut Html<'_>, report: &GraphReport<'_>, picture: &Picture) {
+    let places = places(report, picture.nodes.len());
     let columns = places.iter().map(|place| place.column).max().unwrap_or_default() + 1;
     let rows = places.iter().map(|place| place.row).max().unwrap_or_default() + 1;
     let (width, height) = (10 + columns * (WIDTH + GAP_ACROSS) - GAP_ACROSS + 10, 10 + rows * (HEIGHT + GAP_DOWN));
-    format!(
-        "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"Calls\">\n"
-    )
+    let size = format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"");
+    html.put(&format!("<svg {size} role=\"img\" aria-label=\"Calls\">\n"));
+    for edge in &picture.edges {
+        if let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) {
+            arrow(html, *from, *to, &edge.label, edge.is_certain);
+        }
+    }
+    picture.nodes.iter().zip(&places).for_each(|(node, place)| node_box(html, node, *place));
+    html.put("</svg>");
 }
 
 /// The place of each graph: the first one of its depths in the tree. Graphs that are never called are below all others.
 fn places(report: &GraphReport<'_>, graphs: usize) -> Vec<Place> {
     let mut places: Vec<Option<Place>> = vec![None; graphs];
     let mut rows: Vec<usize> = Vec::new();
-    for row in &report.tree {
+    for row in &report.facts.tree {
         let column = usize::try_from(row.depth).unwrap_or_default();
         if let Some(place @ None) = places.get_mut(row.graph.index()) {
             rows.resize(rows.len().max(column + 1), 0);
@@ -80,33 +77,32 @@ fn places(report: &GraphReport<'_>, graphs: usize) -> Vec<Place> {
     (0..graphs).map(|id| places.get(id).copied().flatten().unwrap_or_else(&mut other)).collect()
 }
 
-fn arrow(from: Place, to: Place, label: &str, is_certain: bool) -> String {
+fn arrow(html: &mut Html<'_>, from: Place, to: Place, label: &str, is_certain: bool) {
     let (x1, y1) = (from.left() + WIDTH, from.top() + HEIGHT / 2);
     let (x2, y2) = (to.left(), to.top() + HEIGHT / 2);
     let class = if is_certain { "" } else { " class=\"maybe\"" };
     let (middle1, middle2) = (x1 + GAP_ACROSS / 2, x2.saturating_sub(GAP_ACROSS / 2));
-    let path = format!("<path{class} d=\"M{x1} {y1}C{middle1} {y1} {middle2} {y2} {x2} {y2}m-7 -4l7 4l-7 4\"/>\n");
-    if label.is_empty() {
-        return path;
+    html.put(&format!("<path{class} d=\"M{x1} {y1}C{middle1} {y1} {middle2} {y2} {x2} {y2}m-7 -4l7 4l-7 4\"/>\n"));
+    if !label.is_empty() {
+        let (x, y) = (x2.saturating_sub(12), y2.saturating_sub(7));
+        html.put(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">")).text(label).put("</text>\n");
     }
-    let (x, y) = (x2.saturating_sub(12), y2.saturating_sub(7));
-    format!("{path}<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">{}</text>\n", markup(label))
 }
 
-fn node_box(node: &Node, place: Place) -> String {
+fn node_box(html: &mut Html<'_>, node: &Node, place: Place) {
     let class = match node.look {
         Look::Strong => "strong",
         Look::Faint => "faint",
         Look::Plain | Look::Tensor => "plain",
     };
     let (x, y) = (place.left(), place.top());
-    let title = node.lines.first().map(|line| markup(line)).unwrap_or_default();
-    let mut svg =
-        format!("<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>");
-    svg += &format!("<title>{title}</title>");
+    html.put(&format!(
+        "<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>"
+    ));
+    html.put("<title>").text(node.lines.first().map_or("", String::as_str)).put("</title>");
     for (number, line) in node.lines.iter().enumerate() {
         let (x, y) = (x + 10, y + 20 + 18 * number);
-        svg += &format!("<text x=\"{x}\" y=\"{y}\">{}</text>", markup(&shorten(line, 30)));
+        html.put(&format!("<text x=\"{x}\" y=\"{y}\">")).text(&shorten(line, 30)).put("</text>");
     }
-    svg + "</g>\n"
+    html.put("</g>\n");
 }

@@ -56,10 +56,8 @@ fn tensors(facts: &mut Facts<'_>, tensors: &[Tensor]) -> io::Result<()> {
 
 /// `float16 [784, 10], variable, remote (buffer 3, index 0), sharded`
 fn describe(tensor: &Tensor) -> String {
-    let type_name = match tensor.lower_name.is_empty() {
-        true => tensor.data_type.to_string(),
-        false => tensor.lower_name.to_string_lossy().into_owned(),
-    };
+    let lower = tensor.lower_name.to_string_lossy();
+    let type_name = if lower.is_empty() { tensor.data_type.to_string() } else { lower.into_owned() };
     let mut text = format!("{type_name} {}, {}", shape(tensor.shape.iter().copied()), tensor.kind);
     if let Some(remote) = tensor.remote {
         text += &format!(", remote (buffer {}, index {})", remote.id, remote.index);

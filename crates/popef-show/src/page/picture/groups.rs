@@ -84,10 +84,8 @@ impl<'v> Group<'v> {
 
     /// The anchors that are named.
     pub(super) fn named(&self) -> &[AnchorView<'v>] {
-        match self.count > Self::FIRST + 1 {
-            true => self.first.get(..Self::FIRST).unwrap_or(&self.first),
-            false => &self.first,
-        }
+        let most = if self.count > Self::FIRST + 1 { Self::FIRST } else { self.first.len() };
+        self.first.get(..most).unwrap_or(&self.first)
     }
 
     /// `From tensors: 2 inputs, 1.5 KiB`

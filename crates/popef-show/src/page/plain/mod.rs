@@ -11,16 +11,8 @@ const OWN_STYLE: &str = include_str!("plain.css");
 /// What the page may do: only use its own styles, known by their hashes. A test says what it must be.
 const POLICY: &str = include_str!("policy.txt");
 
-/// A figure at the head of a page.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Figure<'p> {
-    /// What it is.
-    pub(crate) label: &'p str,
-    /// The number, which stands out.
-    pub(crate) value: &'p str,
-    /// What is said beside it. May be empty.
-    pub(crate) more: &'p str,
-}
+/// A figure at the head of a page: what it is, the number, and what is said beside it, which may be nothing.
+pub(crate) type Figure = (&'static str, String, String);
 
 /// A page without scripts while it is written.
 ///
@@ -30,12 +22,15 @@ pub(crate) struct PlainPage<'w>(Html<'w>);
 
 impl<'w> PlainPage<'w> {
     /// Writes the head. `kind` is what the page is about in general, and `title` in particular. Both are escaped already.
-    pub(crate) fn begin(to: &'w mut dyn Write, kind: &str, title: &str, figures: &[Figure<'_>]) -> Self {
+    pub(crate) fn begin(to: &'w mut dyn Write, kind: &str, title: &str, figures: &[Figure]) -> Self {
         let mut html = Html::new(to);
         head(&mut html, title, POLICY, &[STYLE, OWN_STYLE]);
         html.put("<body>\n<header>\n<p class=\"kind\">").text(kind).put("</p>\n<h1>").text(title).put("</h1>\n");
         html.put("<dl class=\"figures\">\n");
-        figures.iter().for_each(|figure| figure.write(&mut html));
+        for (label, value, more) in figures {
+            html.put("<div><dt>").text(label).put("</dt><dd>").text(value);
+            html.put(" <small>").text(more).put("</small></dd></div>\n");
+        }
         html.put("</dl>\n</header>\n<main>\n");
         PlainPage(html)
     }
@@ -73,22 +68,17 @@ impl<'w> PlainPage<'w> {
         table(&mut self.0, caption, heads, rows, all);
     }
 
-    /// Writes a picture: an `svg` element without styles of its own, which the program itself has made.
-    pub(crate) fn picture(&mut self, svg: &str) {
-        self.0.put("<div class=\"scroll picture\">").put(svg).put("</div>\n");
+    /// Writes a picture: an `svg` element without styles of its own.
+    pub(crate) fn picture(&mut self, draw: impl FnOnce(&mut Html<'w>)) {
+        self.0.put("<div class=\"scroll picture\">");
+        draw(&mut self.0);
+        self.0.put("</div>\n");
     }
 
     /// Ends the page. `made_by` is the program and its version.
     pub(crate) fn finish(mut self, made_by: &str) -> io::Result<()> {
         self.0.put("</main>\n<footer>Made by ").text(made_by).put(".</footer>\n</body>\n</html>\n");
         self.0.finish()
-    }
-}
-
-impl Figure<'_> {
-    fn write(self, html: &mut Html<'_>) {
-        html.put("<div><dt>").text(self.label).put("</dt><dd>").text(self.value);
-        html.put(" <small>").text(self.more).put("</small></dd></div>\n");
     }
 }
 

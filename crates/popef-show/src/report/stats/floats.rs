@@ -109,19 +109,19 @@ impl<H: Histogram> Floats<H> {
 /// The least finite element; infinity if there is none. Infinities are rare, so they are left out only if one was found.
 fn least<T: Float>(block: &[T]) -> T {
     let least = best_of(block, T::INFINITY, lesser);
-    match least == T::NEG_INFINITY {
-        true => best_of(block, T::INFINITY, |least, x| if x.is_finite() { lesser(least, x) } else { least }),
-        false => least,
+    if least > T::NEG_INFINITY {
+        return least;
     }
+    best_of(block, T::INFINITY, |least, x| if x.is_finite() { lesser(least, x) } else { least })
 }
 
 /// The greatest finite element; minus infinity if there is none.
 fn greatest<T: Float>(block: &[T]) -> T {
     let greatest = best_of(block, T::NEG_INFINITY, greater);
-    match greatest == T::INFINITY {
-        true => best_of(block, T::NEG_INFINITY, |most, x| if x.is_finite() { greater(most, x) } else { most }),
-        false => greatest,
+    if greatest < T::INFINITY {
+        return greatest;
     }
+    best_of(block, T::NEG_INFINITY, |most, x| if x.is_finite() { greater(most, x) } else { most })
 }
 
 /// The sum of a block. Only the places of the elements determine the order of the additions.

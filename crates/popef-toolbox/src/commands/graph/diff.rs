@@ -65,14 +65,8 @@ impl Args {
     }
 
     fn options(&self) -> Result<ReportOptions, Error> {
-        let format = match self.format {
-            GraphFormat::Text => ReportFormat::Text,
-            GraphFormat::Json => ReportFormat::Json,
-            GraphFormat::Ndjson => ReportFormat::Ndjson,
-            GraphFormat::Dot | GraphFormat::Mermaid | GraphFormat::Html => {
-                return Err(wrong("popef graph diff has the formats text, json and ndjson"));
-            }
-        };
+        let format = ReportFormat::named(self.format.name());
+        let format = format.ok_or_else(|| wrong("popef graph diff has the formats text, json and ndjson"))?;
         Ok(ReportOptions { format, top: self.top, network: NETWORK })
     }
 

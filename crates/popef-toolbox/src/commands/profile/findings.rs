@@ -11,7 +11,7 @@ use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::profile::Profile;
 use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
-use poplar_inspect::profile::{Policy, facts, propose, rules};
+use poplar_inspect::profile::{Policy, rules, summary};
 
 use super::args::{Args, FindingsArgs};
 use super::input::Input;
@@ -35,9 +35,7 @@ impl Args {
     /// Shows what the rules find, and returns the exit status.
     pub(super) fn check(&self, tool: &Tool, profile: &Profile<'_>, input: &Input) -> Result<ExitCode, Error> {
         let policy = self.findings.policy(tool)?;
-        let facts = facts(profile.graph, profile.execution);
-        let consistency = profile.consistency();
-        let mut report = propose(profile.graph, profile.execution, &facts, consistency.as_ref(), &policy);
+        let mut report = summary(profile.graph, profile.execution, &policy).findings;
         place(&mut report, input);
         let paths = [Some(self.graph()), self.execution.as_deref()].into_iter().flatten();
         let files = paths.zip(&input.sizes);

@@ -24,9 +24,9 @@ use popef_cli::format::{Format, NETWORK};
 use popef_cli::common::{Common, Place};
 use popef_cli::tool::Tool;
 use popef_ops::Error;
-use popef_show::profile::{ComparedModels, Profile, ProfileFormat, ProfileHead, SummaryReport};
+use popef_show::profile::{ComparedModels, Profile, ProfileHead, SummaryReport};
 use popef_show::{Out, ReportFormat};
-use poplar_inspect::profile::{Remarks, items_per_second};
+use poplar_inspect::profile::{Policy, Remarks, items_per_second, summary};
 
 use super::Command;
 
@@ -135,12 +135,9 @@ impl Args {
             known.ok_or_else(|| wrong("--items needs the clock and the cycles of an execution, which the report does not have"))
         };
         let items_per_second = self.items.map(per_second).transpose()?;
-        let format = match self.form() {
-            ProfileFormat::Json => ReportFormat::Json,
-            ProfileFormat::Ndjson => ReportFormat::Ndjson,
-            _ => ReportFormat::Text,
-        };
-        let report = SummaryReport::new(self.head(remarks), *profile, items_per_second, model);
+        let format = ReportFormat::named(self.form().name()).unwrap_or(ReportFormat::Text);
+        let summary = summary(graph, execution, &Policy::default());
+        let report = SummaryReport::new(self.head(remarks), graph, summary, items_per_second, model);
         Ok(report.write(out, format, NETWORK))
     }
 }
