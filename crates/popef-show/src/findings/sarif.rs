@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use popef_check::{Finding, Rule, Severity, Skipped};
+use popef_check::{Finding, Rule, Skipped};
 use serde::Serialize;
 
 use super::FindingsRenderer;
@@ -129,7 +129,7 @@ fn descriptor(rule: &Rule) -> impl Serialize {
             text: format!("{}\n\nTo fix it: {}", rule.meaning, rule.fix),
             markdown: format!("{}\n\n**To fix it:** {}", rule.meaning, rule.fix),
         },
-        default_configuration: object! { level: level(rule.severity) },
+        default_configuration: object! { level: rule.severity },
     }
 }
 
@@ -140,7 +140,7 @@ fn results(group: &Group, rules: &[&'static Rule]) -> impl Iterator<Item: Serial
         object! {
             rule_id: finding.rule.id,
             rule_index: rules.iter().position(|rule| *rule == finding.rule).unwrap_or_default(),
-            level: level(finding.severity),
+            level: finding.severity,
             message: message(plain(&finding.message)),
             locations: [location(group, finding.file, finding.blob, finding.offset)],
             // The key is the only one that GitHub knows. Without it, GitHub hashes the line, and the findings of one rule in one file
@@ -164,14 +164,6 @@ fn location(group: &Group, file: usize, blob: Option<usize>, offset: Option<u64>
         object! { logical_locations: [object! { name: format!("blob {blob}"), kind: "object", properties }] }
     });
     object! { physical_location: physical, #[serde(flatten)] logical }
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    }
 }
 
 /// Gives each finding of a group a text that stays the same when the file changes elsewhere. Code scanners recognise a finding

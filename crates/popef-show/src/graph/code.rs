@@ -2,8 +2,7 @@
 
 use std::io;
 
-use crate::output::table::Table;
-use crate::output::words::{heading, more};
+use crate::output::table::{Table, heading, more};
 use crate::{Kind, Out, counted, escape};
 use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{many, type_and_shape};
 use crate::json::object;
-use crate::output::words::more;
+use crate::output::table::more;
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, escape, json_document, json_item, size};
 
 /// One of both dumps.

@@ -14,8 +14,8 @@ use poplar_graph::{Op, Tensor, Times};
 
 use crate::json::Network;
 use crate::output::named;
+use crate::output::table::shape;
 use crate::output::units::thousands;
-use crate::output::words::shape;
 
 pub use diff::GraphDiffReport;
 pub use ops::OpsReport;

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use super::picture;
-use crate::output::table::Table;
-use crate::output::words::brief;
+use crate::output::table::{Table, brief};
 use crate::{Kind, Out, counted, escape};
 use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
 

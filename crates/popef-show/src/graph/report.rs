@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::json::{item_in, object};
-use crate::output::words::brief;
+use crate::output::table::brief;
 use crate::{Network, Out, counted, json_document, json_item};
 use popef::seam::List;
 use popef_ops::{ErrorReport, FilePath, InFile};

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use crate::output::table::Table;
-use crate::output::words::{fact, heading, more};
+use crate::output::table::{Table, fact, heading, more};
 use crate::{Kind, Out, counted, escape, size};
 use poplar_graph::{CallRow, NumberCount};
 

@@ -270,11 +270,7 @@ impl<'f> Sections<'_, '_, 'f> {
     }
 
     fn tensor(&mut self, blob: &Blob<'f>) -> io::Result<()> {
-        let mut view = match blob.content() {
-            Content::Tensor(tensor) => TensorView::of_tensor(&tensor),
-            Content::Feed(feed) => TensorView::of_feed(&feed),
-            _ => return Ok(()),
-        };
+        let Some(mut view) = TensorView::of(&blob.content()) else { return Ok(()) };
         self.name(GROUP, &view.name)?;
         self.blob_fields(blob)?;
         self.tensor_info(ITEM, view.data_type, view.size, view.shape.iter())?;

@@ -14,8 +14,7 @@ use popef_ops::{
 };
 use serde_json::Value;
 
-use super::and_more;
-use crate::output::table::Table;
+use crate::output::table::{Table, and_more};
 use crate::{Kind, Out, counted, escape, escape_rest, size, type_name, type_word};
 
 /// Writes what was merged as text. Nothing was written in a dry run.

@@ -8,18 +8,9 @@ mod hash;
 mod pack;
 mod verify;
 
-use std::io;
-
 pub use changed::{RecompressedText, write_changes, write_merged, write_recovered, write_split, write_stripped};
 pub use diff::{DiffExtent, DiffRenderer};
 pub use extract::ExtractedText;
 pub use hash::HashRenderer;
 pub use pack::PackedText;
 pub use verify::{FileOutcome, FileStatus, VerifyRenderer};
-
-use crate::output::out::Out;
-
-/// Says how many are not shown.
-fn and_more(out: &mut Out, more: u64) -> io::Result<()> {
-    if more > 0 { out.put(&format!("... and {more} more")).end_line() } else { Ok(()) }
-}

@@ -9,8 +9,6 @@ pub(crate) mod progress;
 #[cfg(feature = "reports")]
 pub(crate) mod table;
 pub(crate) mod units;
-#[cfg(feature = "reports")]
-pub(crate) mod words;
 
 use std::io;
 

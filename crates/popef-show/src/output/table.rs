@@ -1,8 +1,9 @@
-//! Tables: as text, as CSV, and as lists of fields of which pages have theirs.
+//! Tables as text, as CSV, and as lists of fields of which pages have theirs; and the lines that are around them in text.
 
-use std::borrow::Borrow;
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::fmt::Display;
 use std::io;
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -10,7 +11,6 @@ use super::color::Kind;
 use super::escape::escape;
 use super::out::Out;
 use super::units::{size, width};
-use super::words::more;
 
 /// A table: its rows, and columns that say what each row has in them. Columns are as wide as their widest cell.
 ///
@@ -87,7 +87,7 @@ impl<'t, I: Iterator> Table<'t, I> {
             let row = self.columns.iter().map(|column| (column.kind, cells.next().unwrap_or_default()));
             write_line(out, sides().zip(row))?;
         }
-        more(out, self.rows.count(), 0)
+        and_more(out, self.rows.count())
     }
 }
 
@@ -312,6 +312,47 @@ fn field(out: &mut Out, text: &str) {
     } else {
         out.put(&text);
     }
+}
+
+/// A shape, as the command line has it: `784x10`.
+pub(crate) fn shape(shape: &[u64]) -> String {
+    if shape.is_empty() {
+        return "scalar".to_owned();
+    }
+    shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// A name of at most so many bytes, with its middle left out if it is longer. A short file can have one name in very many rows.
+pub(crate) fn brief(name: &str, most: usize) -> Cow<'_, str> {
+    if name.len() <= most {
+        return Cow::Borrowed(name);
+    }
+    // Letters have several bytes.
+    let boundary = |mut places: Range<usize>| places.find(|at| name.is_char_boundary(*at)).unwrap_or(name.len());
+    let front = name.get(..boundary(most / 2..name.len())).unwrap_or_default();
+    let back = name.get(boundary(name.len().saturating_sub(most / 2)..name.len())..).unwrap_or_default();
+    Cow::Owned(format!("{front}…{back}"))
+}
+
+/// A line with what it is about and what is known of that.
+pub(crate) fn fact(out: &mut Out, about: &str, what: &str) -> io::Result<()> {
+    out.put(&format!("  {about:<14}")).put_as(Kind::Number, what).end_line()
+}
+
+/// An empty line and a heading.
+pub(crate) fn heading(out: &mut Out, text: &str) -> io::Result<()> {
+    out.end_line()?;
+    out.put_as(Kind::Group, text).end_line()
+}
+
+/// Says how many are not shown.
+pub(crate) fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> {
+    and_more(out, count.saturating_sub(shown))
+}
+
+/// Says how many more there are, if there are any.
+pub(crate) fn and_more<N: Display + PartialEq + From<u8>>(out: &mut Out, more: N) -> io::Result<()> {
+    if more == N::from(0) { Ok(()) } else { out.put(&format!("... and {more} more")).end_line() }
 }
 
 #[cfg(test)]

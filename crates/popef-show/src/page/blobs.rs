@@ -9,11 +9,11 @@ use popef::read::Value;
 
 use super::Page;
 use super::html::Html;
-use super::sums::{KINDS, Sums, kind_of};
 use super::values::{Place, Values, ValuesOf};
 use crate::list::overview::holds::Holds;
 use crate::output::units;
 use crate::report::file::{FileReport, blob_name};
+use crate::report::sums::{KINDS, Sums, kind_of};
 
 /// So many blobs are in the table without scripts.
 const LARGEST: usize = 50;

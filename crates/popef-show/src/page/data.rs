@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::Page;
 use super::html::{Html, shown};
-use super::sums::{KINDS, kind_of};
 use super::values::{Odd, Place, Values, ValuesOf};
 use crate::failure::Failures;
 use crate::list::overview::holds::Holds;
 use crate::report::file::{FileReport, blob_name};
+use crate::report::sums::{KINDS, kind_of};
 
 /// Writes the data of all blobs.
 ///

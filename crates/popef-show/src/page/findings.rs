@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use popef::error::Location;
 use popef::types::Text;
-use popef_check::{Finding, Severity};
+use popef_check::Finding;
 
 use super::html::Html;
 use crate::findings::group::Group;
@@ -38,12 +38,10 @@ fn by_rule(findings: &[Finding]) -> Vec<Vec<&Finding>> {
 
 fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
     let Some(&first) = findings.first() else { return };
-    let class = match first.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
-    html.put("<article class=\"finding ").put(class).put("\">\n<h3><span class=\"badge\">").value(first.severity);
+    html.put("<article class=\"finding ")
+        .value(first.severity)
+        .put("\">\n<h3><span class=\"badge\">")
+        .value(first.severity);
     html.put("</span> ").text(first.rule.title).put(" <small>").put(first.rule.id).put("</small></h3>\n");
     list(html, group, findings.get(..FIRST).unwrap_or(findings));
     if let Some(more) = findings.get(FIRST..).filter(|more| !more.is_empty()) {

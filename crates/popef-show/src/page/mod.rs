@@ -15,7 +15,6 @@ mod picture;
 pub(crate) mod plain;
 #[cfg(feature = "reports")]
 pub(crate) mod profile;
-mod sums;
 #[cfg(feature = "reports")]
 mod tables;
 pub(crate) mod tiles;
@@ -26,8 +25,8 @@ use std::io::{self, Write};
 use crate::failure::Failures;
 use crate::findings::group::Group;
 use crate::report::file::FileReport;
+use crate::report::sums::Sums;
 use html::Html;
-use sums::Sums;
 use values::{Odd, ValuesOf};
 
 const STYLE: &str = include_str!("page.css");

@@ -6,12 +6,12 @@ use popef_check::Severity;
 
 use super::Page;
 use super::html::{Html, shown};
-use super::sums::{KINDS, Sums};
 use crate::findings::group::{Group, Totals, Verdict, reason};
 use crate::output::escape::escape_rest;
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::{MetadataView, Provider};
+use crate::report::sums::{KINDS, Sums};
 
 pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>, sums: &Sums) {
     html.put("<header>\n<p class=\"kind\">PopEF model report</p>\n<h1>").text(page.title).put("</h1>\n");

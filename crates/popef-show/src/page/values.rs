@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use popef::{Blob, Content};
+use popef::Blob;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use super::Page;
@@ -88,11 +88,7 @@ impl Values {
 const UNKNOWN: &str = "the bits of this type have no known meaning";
 
 fn read(blob: &Blob<'_>, options: &Options) -> Values {
-    let view = match blob.content() {
-        Content::Tensor(tensor) => TensorView::of_tensor(&tensor),
-        Content::Feed(feed) => TensorView::of_feed(&feed),
-        _ => return Values::None,
-    };
+    let Some(view) = TensorView::of(&blob.content()) else { return Values::None };
     let (Some(_), Some(elements)) = (options.values, &view.elements) else { return Values::None };
     match Stats::with_bins(elements, &*options.workers, &options.progress) {
         Ok(Some(stats)) => Values::Known(Box::new(stats)),

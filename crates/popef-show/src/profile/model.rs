@@ -5,7 +5,7 @@ use std::io;
 use popef_ops::FilePath;
 use serde::Serialize;
 
-use crate::output::words::fact;
+use crate::output::table::fact;
 use crate::{Kind, Out, counted, escape};
 
 /// The models of a PopEF file, compared with a profile.

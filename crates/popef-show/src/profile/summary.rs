@@ -4,96 +4,59 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 
-use popef_check::{Report, Severity};
+use popef::seam::List;
+use popef_check::Finding;
 use poplar_inspect::profile::{
-    Bucket, Consistency, CopyOverlap, Facts, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection,
-    SimulationSums, StepTypeSums, Summary, categories,
+    Bucket, Consistency, CopyOverlap, GraphProfile, LivenessSums, MemoryFacts, Remarks, Selection, SimulationSums,
+    StepTypeSums, Summary, categories,
 };
-use serde::Serialize;
 
-use super::model::ComparedModels;
-use super::{ProfileHead, model};
-use crate::output::table::percent;
-use crate::output::words::fact;
+use super::ProfileHead;
+use super::model::{ComparedModels, write as write_models};
+use crate::json::object;
+use crate::output::table::{fact, percent};
 use crate::rules::kind;
 use crate::{Kind, Network, Out, ReportFormat, counted, escape, escape_rest, size};
-
-/// A report, and what was computed of it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Sums<'r> {
-    #[serde(flatten)]
-    head: ProfileHead<'r>,
-    facts: Facts<'r>,
-    /// Tiles by what they need.
-    tile_sizes: Vec<Bucket>,
-    consistency: Option<Consistency>,
-    items_per_second: Option<f64>,
-    /// What the rules find, the worst first.
-    findings: Vec<Finding>,
-    /// Rules that draw no conclusion, and why.
-    skipped: Vec<Skipped>,
-    /// The model of a PopEF file.
-    model: Option<ComparedModels>,
-}
-
-/// A finding in the summary.
-#[derive(Debug, Serialize)]
-struct Finding {
-    id: &'static str,
-    severity: Severity,
-    names: Vec<String>,
-    message: String,
-}
-
-impl From<popef_findings::Finding> for Finding {
-    fn from(finding: popef_findings::Finding) -> Self {
-        let popef_findings::Finding { rule, severity, names, message, .. } = finding;
-        let names = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-        Finding { id: rule.id, severity, names, message }
-    }
-}
-
-/// Rules that draw no conclusion.
-#[derive(Debug, Serialize)]
-struct Skipped {
-    what: String,
-    why: String,
-}
-
-impl From<popef_findings::Skipped> for Skipped {
-    fn from(skipped: popef_findings::Skipped) -> Self {
-        Skipped { what: skipped.what, why: skipped.why }
-    }
-}
 
 /// What is known of a profiling report as a whole.
 #[derive(Debug)]
 pub struct SummaryReport<'r> {
-    graph: &'r GraphProfile,
-    sums: Sums<'r>,
+    /// The files.
+    pub head: ProfileHead<'r>,
+    /// The graph profile.
+    pub graph: &'r GraphProfile,
+    /// What was computed.
+    pub summary: Summary<'r>,
+    /// Items per second, if they were asked for.
+    pub items_per_second: Option<f64>,
+    /// The models of a PopEF file, if there is one.
+    pub model: Option<ComparedModels>,
 }
 
-impl<'r> SummaryReport<'r> {
-    /// What was computed. `items_per_second` and `model` are shown if there are any.
-    pub fn new(
-        head: ProfileHead<'r>,
-        graph: &'r GraphProfile,
-        summary: Summary<'r>,
-        items_per_second: Option<f64>,
-        model: Option<ComparedModels>,
-    ) -> Self {
-        let Summary { facts, tile_sizes, consistency, findings: Report { mut findings, skipped, .. }, .. } = summary;
-        findings.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
-        let findings = findings.into_iter().map(Finding::from).collect();
-        let skipped = skipped.into_iter().map(Skipped::from).collect();
-        let sums = Sums { head, facts, tile_sizes, consistency, items_per_second, findings, skipped, model };
-        SummaryReport { graph, sums }
-    }
-
+impl SummaryReport<'_> {
     /// Writes it.
     pub fn write(&self, out: &mut Out, format: ReportFormat, network: Network) -> io::Result<()> {
-        format.write(out, &self.sums, network, |out, sums| write(out, self.graph, sums))
+        let Summary { facts, tile_sizes, consistency, findings, .. } = &self.summary;
+        // The worst first.
+        let mut found: Vec<_> = findings.findings.iter().collect();
+        found.sort_by_key(|finding| (Reverse(finding.severity), finding.rule.id));
+        let object = |it: &&Finding| {
+            let names: Vec<_> = it.names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+            object! { id: it.rule.id, severity: it.severity, names, message: it.message.clone() }
+        };
+        let skipped = || findings.skipped.iter().map(|it| object! { what: &it.what, why: &it.why });
+        let report = object! {
+            #[serde(flatten)]
+            head: &self.head,
+            facts,
+            tile_sizes,
+            consistency,
+            items_per_second: self.items_per_second,
+            findings: List(|| found.iter().map(object)),
+            skipped: List(skipped),
+            model: &self.model,
+        };
+        format.write(out, &report, network, |out, _| write(out, self, &found))
     }
 }
 
@@ -101,8 +64,9 @@ impl<'r> SummaryReport<'r> {
 const ROWS: usize = 6;
 
 /// Writes the summary.
-fn write(out: &mut Out, graph: &GraphProfile, summary: &Sums<'_>) -> io::Result<()> {
-    out.text(Kind::Group, summary.head.path.text());
+fn write(out: &mut Out, report: &SummaryReport<'_>, found: &[&Finding]) -> io::Result<()> {
+    let SummaryReport { head, graph, summary, items_per_second, model } = report;
+    out.text(Kind::Group, head.path.text());
     out.put(&format!("  {}", target(graph))).end_line()?;
     match &summary.facts.memory {
         Some(memory) => show_memory(out, graph, memory, &summary.tile_sizes)?,
@@ -116,7 +80,7 @@ fn write(out: &mut Out, graph: &GraphProfile, summary: &Sums<'_>) -> io::Result<
         Some(execution) => {
             let mode = execution.profiler_mode.unwrap_or("unknown");
             match &execution.simulation {
-                Some(steps) => show_execution(out, mode, steps, summary.items_per_second)?,
+                Some(steps) => show_execution(out, mode, steps, *items_per_second)?,
                 None => fact(out, "execution", &format!("mode {}, without steps", escape(mode)))?,
             }
         }
@@ -125,22 +89,22 @@ fn write(out: &mut Out, graph: &GraphProfile, summary: &Sums<'_>) -> io::Result<
     if let Some(consistency) = &summary.consistency {
         fact(out, "recomputed", &recomputed(consistency))?;
     }
-    if let Some(models) = &summary.model {
-        model::write(out, models)?;
+    if let Some(models) = model {
+        write_models(out, models)?;
     }
-    findings(out, &summary.findings)?;
-    remarks(out, summary.head.remarks)
+    findings(out, found)?;
+    remarks(out, head.remarks)
 }
 
 /// The worst rules, each with its first finding.
-fn findings(out: &mut Out, findings: &[Finding]) -> io::Result<()> {
+fn findings(out: &mut Out, findings: &[&Finding]) -> io::Result<()> {
     const SHOWN: usize = 5;
-    let rules: Vec<_> = findings.chunk_by(|one, other| one.id == other.id).collect();
-    for (Finding { id, severity, message, .. }, others) in
+    let rules: Vec<_> = findings.chunk_by(|one, other| one.rule.id == other.rule.id).collect();
+    for (Finding { rule, severity, message, .. }, others) in
         rules.iter().filter_map(|rule| rule.split_first()).take(SHOWN)
     {
         let kind = kind(*severity);
-        let label = format!("{severity} {id}");
+        let label = format!("{severity} {}", rule.id);
         let others = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
         out.put("  ").put_as(kind, &label).put(&" ".repeat(14_usize.saturating_sub(label.len())));
         out.put(message).put(&others).end_line()?;

@@ -13,6 +13,7 @@ use poplar_inspect::profile::{
 use serde::Serialize;
 
 use crate::escape;
+use crate::json::object;
 
 /// The steps of an execution as a timeline.
 #[derive(Clone, Debug)]
@@ -116,15 +117,6 @@ impl Timeline<'_> {
     /// Writes it as one object, and says how much is on it.
     pub fn write(self, to: &mut dyn Write) -> io::Result<TimelineSums> {
         let Timeline { graph, execution, steps, made_by, is_stopped } = self;
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Other<'o> {
-            made_by: &'o str,
-            clock_frequency: Option<u64>,
-            unit: &'o str,
-            steps: u64,
-            steps_without_time: u64,
-        }
         to.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         let clock = graph.target.clock_frequency.filter(|clock| *clock > 0);
         let ipus = graph.target.num_ipus.and_then(|ipus| u32::try_from(ipus).ok()).unwrap_or(u32::MAX - 2);
@@ -140,7 +132,7 @@ impl Timeline<'_> {
                 _ => Ok(()),
             }
         })?;
-        let other = Other {
+        let other = object! {
             made_by,
             clock_frequency: clock,
             unit: if clock.is_some() { "microseconds" } else { "the clock is unknown: a microsecond here is a cycle" },

@@ -7,6 +7,7 @@ mod natural;
 pub(crate) mod options;
 pub(crate) mod payload;
 pub(crate) mod stats;
+pub(crate) mod sums;
 pub(crate) mod tensor;
 pub(crate) mod tiles;
 pub(crate) mod values;

@@ -3,7 +3,7 @@
 use popef::error::ErrorCode;
 use popef::read::{Elements, FeedBlob, Shape, TensorBlob};
 use popef::types::Text;
-use popef::{DataType, Error};
+use popef::{Content, DataType, Error};
 
 use super::options::Options;
 use super::values::Values;
@@ -24,6 +24,15 @@ pub(crate) struct TensorView<'f> {
 }
 
 impl<'f> TensorView<'f> {
+    /// That of a blob, if it is a tensor or a feed.
+    pub(crate) fn of(content: &Content<'f>) -> Option<Self> {
+        match content {
+            Content::Tensor(tensor) => Some(TensorView::of_tensor(tensor)),
+            Content::Feed(feed) => Some(TensorView::of_feed(feed)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn of_tensor(tensor: &TensorBlob<'f>) -> Self {
         let (elements, failure) = sound(tensor.elements());
         TensorView {

@@ -15,9 +15,9 @@ use super::MOST_NAME;
 use super::picture::Picture;
 use crate::json::{LongObject, item_in, object};
 use crate::output::named;
-use crate::output::table::Table;
-use crate::output::table::{Cell, Field, TableRow, write_csv_heading, write_csv_rows, write_table};
-use crate::output::words::{brief, fact, heading, more};
+use crate::output::table::{
+    Cell, Field, Table, TableRow, brief, fact, heading, more, write_csv_heading, write_csv_rows, write_table,
+};
 use crate::page::html::Html;
 use crate::page::tiles::TilesPicture;
 use crate::report::tiles::fit_words;

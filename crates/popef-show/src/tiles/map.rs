@@ -12,8 +12,7 @@ use serde::{Serialize, Serializer};
 use super::picture::Picture;
 use super::{MOST_NAME, fullest_tiles};
 use crate::json::{item_in, object};
-use crate::output::table::Table;
-use crate::output::words::{brief, heading, shape};
+use crate::output::table::{Table, brief, heading, shape};
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
 
 /// A tensor of the file.

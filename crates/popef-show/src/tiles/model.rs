@@ -12,8 +12,7 @@ use serde::Serialize;
 use super::MOST_NAME;
 use super::picture::Picture;
 use crate::json::{LongObject, item_in, object};
-use crate::output::table::Table;
-use crate::output::words::{brief, fact, heading, more, shape};
+use crate::output::table::{Table, brief, fact, heading, more, shape};
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_item, size};
 
 /// So many models are shown as text.

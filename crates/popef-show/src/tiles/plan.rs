@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::elements;
 use super::picture::Picture;
 use crate::json::object;
-use crate::output::table::Table;
-use crate::output::words::{fact, shape};
+use crate::output::table::{Table, fact, shape};
 use crate::{Kind, Network, Out, ReportFormat, json_document, json_item, size};
 
 /// How a tensor is spread by a mapping.

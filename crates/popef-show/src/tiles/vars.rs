@@ -11,8 +11,7 @@ use serde::Serialize;
 
 use super::picture::MemoryPicture;
 use crate::json::{item_in, object};
-use crate::output::table::Table;
-use crate::output::words::{fact, heading, more};
+use crate::output::table::{Table, fact, heading, more};
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
 
 /// A tile with its variables.

@@ -10,6 +10,7 @@ use crate::output::out::Out;
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::{MetadataView, Provider};
+use crate::report::sums::{Count, OVERVIEW, Sums};
 
 /// What a file holds, in figures. They are about the whole file, except for the number of blobs that pass a filter.
 #[derive(Default)]
@@ -17,8 +18,7 @@ pub(super) struct Summary {
     size: Option<u64>,
     /// How many blobs pass the filter; none if there is no filter.
     shown: Option<usize>,
-    /// Executables, metadata, tensors, feeds, opaque blobs, and unknown ones, with their bytes.
-    counts: [Count; 6],
+    sums: Sums,
     unread: u64,
     /// Whether the file could not be read to its end.
     damaged: bool,
@@ -28,12 +28,6 @@ pub(super) struct Summary {
     outputs: Anchors,
     /// Anchors whose direction is not known.
     others: Anchors,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Count {
-    blobs: usize,
-    bytes: u64,
 }
 
 /// The hardware that a model needs.
@@ -51,15 +45,6 @@ struct Anchors {
     by_unknown: usize,
 }
 
-const WORDS: [(&str, &str); 6] = [
-    ("executable", "executables"),
-    ("metadata", "metadata"),
-    ("tensor", "tensors"),
-    ("feed", "feeds"),
-    ("opaque", "opaques"),
-    ("blob of unknown type", "blobs of unknown types"),
-];
-
 impl Summary {
     pub(super) fn of(report: &FileReport<'_>) -> Self {
         let (size, damaged) = (report.size(), report.input.failure.is_some());
@@ -67,13 +52,7 @@ impl Summary {
         let Some(file) = report.input.file else { return summary };
         summary.unread = file.size().saturating_sub(file.end());
         summary.shown = (!report.options.pass_all()).then(|| report.blobs().count());
-        for blob in file.blobs() {
-            let kind = usize::from(blob.blob_type().number()).min(WORDS.len() - 1);
-            if let Some(count) = summary.counts.get_mut(kind) {
-                count.blobs += 1;
-                count.bytes = count.bytes.saturating_add(blob.size());
-            }
-        }
+        summary.sums = Sums::of([report]);
         let metadata = report.all_metadata().iter().filter_map(|view| view.value.as_ref().ok());
         summary.targets = metadata.map(Target::of).collect();
         summary.count_anchors(report);
@@ -94,7 +73,7 @@ impl Summary {
     }
 
     pub(super) fn write(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
-        let blobs = self.counts.iter().map(|count| count.blobs).sum();
+        let blobs = self.sums.blobs;
         // Of a stream, only what was read is known.
         let Some(size) = self.size.filter(|&size| blobs > 0 || size > 0 || !self.damaged) else {
             return out.put("  nothing could be read").end_line();
@@ -119,7 +98,7 @@ impl Summary {
         let colon = if blobs > 0 { ":" } else { "" };
         let blobs = units::counted(blobs, "blob", "blobs");
         let mut phrases = vec![Phrase::new("", &units::size(size), format!(" in {blobs}{colon}"))];
-        phrases.extend(self.counts.iter().zip(WORDS).filter(|(count, _)| count.blobs > 0).map(counted));
+        phrases.extend(self.sums.present().map(counted));
         if self.unread > 0 {
             phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
         }
@@ -167,7 +146,8 @@ impl Target {
     }
 }
 
-fn counted((count, (one, many)): (&Count, (&str, &str))) -> Phrase {
+fn counted((kind, count): (usize, Count)) -> Phrase {
+    let (one, many) = OVERVIEW.get(kind).copied().unwrap_or_default();
     let word = if count.blobs == 1 { one } else { many };
     Phrase::new("", &count.blobs, format!(" {word} ({})", units::size(count.bytes)))
 }

@@ -137,7 +137,7 @@ impl Args {
         let items_per_second = self.items.map(per_second).transpose()?;
         let format = ReportFormat::named(self.form().name()).unwrap_or(ReportFormat::Text);
         let summary = summary(graph, execution, &Policy::default());
-        let report = SummaryReport::new(self.head(remarks), graph, summary, items_per_second, model);
+        let report = SummaryReport { head: self.head(remarks), graph, summary, items_per_second, model };
         Ok(report.write(out, format, NETWORK))
     }
 }

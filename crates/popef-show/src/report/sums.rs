@@ -2,11 +2,11 @@
 
 use popef::Blob;
 
+use super::file::FileReport;
 use crate::output::units;
-use crate::report::file::FileReport;
 
 /// The kinds of blobs, in the order of the format's numbers; the last is for all unknown ones.
-pub(super) const KINDS: [(&str, &str); 6] = [
+pub(crate) const KINDS: [(&str, &str); 6] = [
     ("executable", "executables"),
     ("metadata", "metadata"),
     ("tensor", "tensors"),
@@ -15,33 +15,37 @@ pub(super) const KINDS: [(&str, &str); 6] = [
     ("unknown", "blobs of unknown types"),
 ];
 
+/// The same as the overview has them.
+pub(crate) const OVERVIEW: [(&str, &str); KINDS.len()] =
+    [KINDS[0], KINDS[1], KINDS[2], KINDS[3], ("opaque", "opaques"), ("blob of unknown type", "blobs of unknown types")];
+
 /// The place of a blob's kind in [`KINDS`].
-pub(super) fn kind_of(blob: &Blob<'_>) -> usize {
+pub(crate) fn kind_of(blob: &Blob<'_>) -> usize {
     usize::from(blob.blob_type().number()).min(KINDS.len() - 1)
 }
 
 /// The blobs of all files.
 #[derive(Default)]
-pub(super) struct Sums {
+pub(crate) struct Sums {
     /// The bytes of all files.
-    pub(super) size: u64,
-    pub(super) blobs: usize,
+    pub(crate) size: u64,
+    pub(crate) blobs: usize,
     /// By kind.
-    pub(super) kinds: [Count; KINDS.len()],
+    pub(crate) kinds: [Count; KINDS.len()],
     /// Bytes that belong to no blob: before the first, or after damage.
-    pub(super) others: u64,
+    pub(crate) others: u64,
 }
 
 #[derive(Clone, Copy, Default)]
-pub(super) struct Count {
-    pub(super) blobs: usize,
-    pub(super) bytes: u64,
+pub(crate) struct Count {
+    pub(crate) blobs: usize,
+    pub(crate) bytes: u64,
 }
 
 impl Sums {
-    pub(super) fn of(reports: &[FileReport<'_>]) -> Self {
+    pub(crate) fn of<'r, 'f: 'r>(reports: impl IntoIterator<Item = &'r FileReport<'f>>) -> Self {
         let mut sums = Sums::default();
-        for file in reports.iter().filter_map(|report| report.input.file) {
+        for file in reports.into_iter().filter_map(|report| report.input.file) {
             sums.size = sums.size.saturating_add(file.size());
             file.blobs().for_each(|blob| sums.add(&blob));
         }
@@ -59,14 +63,14 @@ impl Sums {
     }
 
     /// The kinds that there are, with their places in [`KINDS`].
-    pub(super) fn present(&self) -> impl Iterator<Item = (usize, Count)> {
+    pub(crate) fn present(&self) -> impl Iterator<Item = (usize, Count)> {
         self.kinds.iter().copied().enumerate().filter(|(_, count)| count.blobs > 0)
     }
 }
 
 impl Count {
     /// `3 tensors`.
-    pub(super) fn words(self, kind: usize) -> String {
+    pub(crate) fn words(self, kind: usize) -> String {
         let (one, many) = KINDS.get(kind).copied().unwrap_or_default();
         units::many(self.blobs, one, many)
     }
