@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::values::named;
 
-pub use popef_show::{ReportFormat as Format, json_item as json_line};
+pub use popef_show::{ReportFormat as Format, json_item as json_line, json_item_in as json_line_in};
 
 /// What files on other machines have cost the whole call, up to when it is written.
 pub const NETWORK: Network = Network::new(|| network_cost().map(|cost| (cost.requests, cost.bytes)));

@@ -162,8 +162,7 @@ pub fn item(out: &mut Out, kind: &str, item: &impl Serialize) -> io::Result<()> 
 }
 
 /// The same of an item in something, such as a file, whose members come first.
-#[cfg(feature = "reports")]
-pub(crate) fn item_in(out: &mut Out, kind: &str, within: &impl Serialize, item: &impl Serialize) -> io::Result<()> {
+pub fn item_in(out: &mut Out, kind: &str, within: &impl Serialize, item: &impl Serialize) -> io::Result<()> {
     line(out, &object! { kind, #[serde(flatten)] within, #[serde(flatten)] item })
 }
 

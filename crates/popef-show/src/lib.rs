@@ -95,8 +95,8 @@ pub use failure::{Failure, Failures};
 pub use findings::group::{CheckedFile, Group, Mend, Totals, Verdict};
 pub use findings::{FindingsFormat, FindingsOptions, FindingsRenderer};
 pub use json::{
-    JsonRows, Network, document as json_document, end_of_files, item as json_item, line as json_line,
-    lines as json_lines,
+    JsonRows, Network, document as json_document, end_of_files, item as json_item, item_in as json_item_in,
+    line as json_line, lines as json_lines,
 };
 pub use list::{ListFormat, ListRenderer};
 pub use output::color::{Kind, When};

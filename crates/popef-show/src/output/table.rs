@@ -351,7 +351,7 @@ pub(crate) fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> 
 }
 
 /// Says how many more there are, if there are any.
-pub(crate) fn and_more<N: Display + PartialEq + From<u8>>(out: &mut Out, more: N) -> io::Result<()> {
+pub(crate) fn and_more<N: Copy + Display + PartialEq + From<u8>>(out: &mut Out, more: N) -> io::Result<()> {
     if more == N::from(0) { Ok(()) } else { out.put(&format!("... and {more} more")).end_line() }
 }
 

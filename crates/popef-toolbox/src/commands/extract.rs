@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use popef::Blob;
 use popef_cli::end::unwritten;
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, FormatArgs, end_of_files, json_line};
+use popef_cli::format::{Format, FormatArgs, end_of_files, json_line, json_line_in};
 use popef_cli::input::{Inputs, open_all};
 use popef_cli::output::check_folder;
 use popef_cli::common::{Common, Place};
@@ -145,8 +145,7 @@ impl Args {
     ) -> Result<(), Error> {
         let in_files: Vec<InFile> = paths.iter().map(|path| path.as_path().into()).collect();
         let extracted = run(&mut |blob| {
-            let line = BlobLine { file: in_files.get(blob.input), blob: &blob };
-            json_line(out, "blob", &line).map_err(unwritten)
+            json_line_in(out, "blob", &in_files.get(blob.input), &blob).map_err(unwritten)
         })?;
         let mut files = extracted.files.iter().zip(paths);
         files.try_for_each(|(file, path)| json_line(out, "file", &self.shown(file, path))).map_err(unwritten)
@@ -184,14 +183,6 @@ struct FileShown<'f> {
     output: Option<OutputPath>,
     #[serde(flatten)]
     file: &'f ExtractedFile,
-}
-
-#[derive(Serialize)]
-struct BlobLine<'b> {
-    #[serde(flatten)]
-    file: Option<&'b InFile>,
-    #[serde(flatten)]
-    blob: &'b ExtractedBlob,
 }
 
 impl Args {

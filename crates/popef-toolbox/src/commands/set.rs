@@ -10,14 +10,14 @@ use popef::File;
 use popef::types::Text;
 use popef_cli::end::unwritten;
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, FormatArgs, json_document, json_line};
+use popef_cli::format::{Format, FormatArgs, json_document, json_line, json_line_in};
 use popef_cli::input::open_whole;
 use popef_cli::output::ChangeArgs;
 use popef_cli::common::Common;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
 use popef_open::{is_stdin, open_plain};
-use popef_ops::set::{BlobChange, Change, Changes, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
+use popef_ops::set::{Change, Changes, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
 use popef_ops::{Code, Error, FilePath, InFile, OutputPath};
 use popef_show::operations::write_changes;
 use popef_show::{Out, counted, escape, size};
@@ -296,15 +296,6 @@ fn changes<S: Serializer>(plan: &Option<&Plan<'_>>, serializer: S) -> Result<S::
     serializer.collect_seq(plan.iter().flat_map(|plan| plan.changes()))
 }
 
-/// A blob on a line of its own.
-#[derive(Serialize)]
-struct Row<'r> {
-    #[serde(flatten)]
-    file: &'r InFile,
-    #[serde(flatten)]
-    blob: BlobChange,
-}
-
 impl Report<'_> {
     fn show(&self, format: Format, out: &mut Out) -> io::Result<()> {
         match format {
@@ -312,7 +303,7 @@ impl Report<'_> {
             Format::Json => json_document(out, &self.document())?,
             Format::Ndjson => {
                 let file = &InFile::from(self.file);
-                self.plan.changes().try_for_each(|blob| json_line(out, "blob", &Row { file, blob }))?;
+                self.plan.changes().try_for_each(|blob| json_line_in(out, "blob", file, &blob))?;
                 json_line(out, "report", &Document { blobs: None, ..self.document() })?;
             }
         }

@@ -9,7 +9,7 @@ use popef::File;
 use popef::write::Packing;
 use popef_cli::end::{FAILED, stopped, unwritten};
 use popef_cli::filter::Filter;
-use popef_cli::format::{Format, end_of_files, json_line};
+use popef_cli::format::{Format, end_of_files, json_line, json_line_in};
 use popef_cli::input::{Inputs, open_whole};
 use popef_cli::output::{EachArgs, Goes};
 use popef_cli::tool::{Tool, described};
@@ -48,15 +48,6 @@ struct FileReport {
     #[serde(flatten)]
     done: Option<Recompressed>,
     error: Option<ErrorReport>,
-}
-
-/// An executable on a line of its own.
-#[derive(Serialize)]
-struct Line<'l> {
-    #[serde(flatten)]
-    file: InFile,
-    #[serde(flatten)]
-    executable: &'l RecompressedExecutable,
 }
 
 /// Shows what is done while it goes on.
@@ -160,8 +151,8 @@ impl<'s> Show<'s> {
     fn executable(&mut self, path: &Path, executable: RecompressedExecutable) -> Result<(), Error> {
         match self.work.format {
             Format::Ndjson => {
-                let line = Line { file: InFile::from(path), executable: &executable };
-                json_line(&mut self.out, "blob", &line).and_then(|()| self.out.send()).map_err(unwritten)
+                let written = json_line_in(&mut self.out, "blob", &InFile::from(path), &executable);
+                written.and_then(|()| self.out.send()).map_err(unwritten)
             }
             Format::Json => self.rows.push(self.files.len(), &executable),
             Format::Text => {
