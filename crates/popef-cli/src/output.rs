@@ -147,7 +147,9 @@ impl EachArgs {
             (Some(output), _) if is_stdin(output) => Ok(Goes::Stdout),
             (Some(output), _) => Ok(to(output.clone(), overwrite)),
             (None, Some(dir)) => {
-                let name = input.file_name().filter(|_| !is_stdin(input)).ok_or_else(|| no_stdin("--output-dir"))?;
+                let name = popef_open::file_name(input)
+                    .filter(|_| !is_stdin(input))
+                    .ok_or_else(|| no_stdin("--output-dir"))?;
                 let path = dir.join(name);
                 Ok(match self.dry_run {
                     _ if popef_open::is_elsewhere(dir) => to(path, overwrite),

@@ -66,7 +66,7 @@ pub use how::StreamData;
 pub use inputs::Inputs;
 pub use list::listed;
 #[cfg(not(feature = "remote"))]
-pub use local::{begin, expanded, is_elsewhere, network_cost, path_of};
+pub use local::{begin, expanded, file_name, is_elsewhere, network_cost, path_of};
 pub use network::{Cost, Network};
 pub use open::{Opened, is_named_pipe, is_stdin, is_stream, name_of, open, open_handle, open_plain, read};
 pub use ordered::in_order;
@@ -74,6 +74,7 @@ pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};
 #[cfg(feature = "remote")]
 pub use remote::{
-    begin, check_write_elsewhere, configure_remote, expanded, is_elsewhere, network_cost, path_of, write_elsewhere,
+    begin, check_write_elsewhere, configure_remote, expanded, file_name, is_elsewhere, network_cost, path_of,
+    write_elsewhere,
 };
 pub use shell::{shell_path, shell_word};

@@ -32,3 +32,8 @@ pub fn network_cost() -> Option<Cost> {
 pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(paths)
 }
+
+/// The name for a new file that is made of a file, without its folders.
+pub fn file_name(path: &Path) -> Option<OsString> {
+    path.file_name().map(OsString::from)
+}

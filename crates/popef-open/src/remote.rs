@@ -106,6 +106,11 @@ pub fn path_of(text: OsString) -> PathBuf {
     {
         return path.to_owned();
     }
+    name(location)
+}
+
+/// Gives a location a name without secrets, by which it is found.
+fn name(location: Result<Location, RemoteError>) -> PathBuf {
     let shown = match &location {
         Ok(location) => location.to_string(),
         Err(error) => error.location().to_owned(),
@@ -114,10 +119,15 @@ pub fn path_of(text: OsString) -> PathBuf {
     let mut name = PathBuf::from(&shown);
     // Addresses that differ only in what is not shown are still different files.
     for nth in 2_u64.. {
-        match (known.get(&name), &location) {
-            (Some(Ok(other)), Ok(location)) if other != location => name = format!("{shown}#{nth}").into(),
-            _ => break,
+        let is_taken = match (known.get(&name), &location) {
+            (Some(Ok(other)), Ok(location)) => other != location,
+            (Some(other), location) => other.is_ok() != location.is_ok(),
+            (None, _) => false,
+        };
+        if !is_taken {
+            break;
         }
+        name = format!("{shown}#{nth}").into();
     }
     known.insert(name.clone(), location);
     name
@@ -126,6 +136,14 @@ pub fn path_of(text: OsString) -> PathBuf {
 /// Whether a path is the name of a file on another machine.
 pub fn is_elsewhere(path: &Path) -> bool {
     STATE.location(path).is_some()
+}
+
+/// The name for a new file that is made of a file, without its folders. An address is known by more than that.
+pub fn file_name(path: &Path) -> Option<OsString> {
+    match STATE.location(path) {
+        Some(Ok(location)) => location.file_name().map(OsString::from),
+        _ => path.file_name().map(OsString::from),
+    }
 }
 
 /// The paths with the objects in place of the prefixes and patterns that mean them. Begins to open what is on other machines, many
@@ -137,7 +155,8 @@ pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error
             Some(Ok(location)) if location.is_many() => {
                 let found = STATE.remote().and_then(|remote| remote.list(&location));
                 let (found, _) = found.map_err(|error| (path, error.into()))?;
-                all.extend(found.into_iter().map(|location| path_of(location.to_string().into())));
+                // A name is not parsed again: a key may have what is not shown, or what means a pattern.
+                all.extend(found.into_iter().map(|location| name(Ok(location))));
             }
             _ => all.push(path),
         }

@@ -22,13 +22,13 @@ use crate::error::{Code, RemoteError};
 /// assert_eq!(location.to_string(), "https://example.com/model.popef?...");
 /// # Ok::<(), popef_remote::RemoteError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Location {
     pub(crate) place: Place,
     shown: String,
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// An object in a bucket, a prefix, or a pattern.
     Bucket { kind: Kind, bucket: Bucket, key: String },
@@ -85,8 +85,8 @@ impl Location {
         match scheme.as_str() {
             "s3" | "s3a" => in_bucket(Kind::S3, "s3", rest).ok_or_else(|| wrong(NO_BUCKET)),
             "gs" => in_bucket(Kind::Google, "gs", rest).ok_or_else(|| wrong(NO_BUCKET)),
-            "az" | "azure" => in_bucket(Kind::Azure, "az", rest).ok_or_else(|| wrong(NO_CONTAINER)),
-            "abfs" | "abfss" => in_bucket(Kind::Azure, "abfs", rest).ok_or_else(|| wrong(NO_CONTAINER)),
+            "az" | "azure" => in_azure("az", rest).map_err(wrong),
+            "abfs" | "abfss" => in_azure("abfs", rest).map_err(wrong),
             "https" | "http" => at_address(text).map_err(|what| wrong(&what)),
             "hf" => of_hugging_face(&hub().map_err(of_hub)?, rest)
                 .ok_or_else(|| wrong("it is hf://OWNER/NAME[@REVISION]/PATH")),
@@ -108,6 +108,22 @@ impl Location {
         matches!(&self.place, Place::Bucket { key, .. } if key.is_empty() || key.ends_with('/') || has_pattern(key))
     }
 
+    /// The name of the file without its folders, and without a query. `None` if it means no file.
+    ///
+    /// ```
+    /// let location = popef_remote::Location::parse("https://example.com/a/model.popef?signature=1234")?;
+    /// assert_eq!(location.file_name(), Some("model.popef"));
+    /// # Ok::<(), popef_remote::RemoteError>(())
+    /// ```
+    pub fn file_name(&self) -> Option<&str> {
+        let path = match &self.place {
+            Place::Bucket { key, .. } => key,
+            Place::Address { .. } => self.shown.strip_suffix(QUERY).unwrap_or(&self.shown),
+            Place::File(path) => return path.file_name()?.to_str(),
+        };
+        path.rsplit('/').next().filter(|name| !name.is_empty())
+    }
+
     pub(crate) fn of_object(kind: Kind, bucket: Bucket, key: String) -> Location {
         let shown = redact_word(&format!("{}/{key}", bucket.base)).into_owned();
         Location { place: Place::Bucket { kind, bucket, key }, shown }
@@ -126,6 +142,8 @@ pub(crate) fn has_pattern(key: &str) -> bool {
 const NO_BUCKET: &str = "it has no bucket, or one whose name has other characters than letters, digits, -, ., _ and $";
 const NO_CONTAINER: &str =
     "it has no container, or one whose name has other characters than letters, digits, -, ., _ and $";
+const OTHER_HOST: &str = "its host is not ACCOUNT.dfs.core.windows.net; for another cloud, give az://CONTAINER/KEY with \
+                          --endpoint and the account in AZURE_STORAGE_ACCOUNT_NAME";
 /// No store has longer names of buckets.
 const LONGEST_BUCKET: usize = 255;
 
@@ -137,12 +155,28 @@ fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
     let is_host = |(_, account): (&str, &str)| account.bytes().all(in_names);
     let base = format!("{scheme}://{host}");
     let (name, account) = match host.split_once('@') {
-        Some((name, account)) if kind == Kind::Azure => (name, Some(account.split('.').next()?.to_owned())),
+        Some((name, host)) if kind == Kind::Azure => (name, Some(account_of(host).to_owned())),
         _ => (host, None),
     };
     let bucket = Bucket { name: name.to_owned(), account, base };
     (is_name(name) && host.split_once('@').is_none_or(is_host))
         .then(|| Location::of_object(kind, bucket, key.to_owned()))
+}
+
+fn in_azure(scheme: &str, rest: &str) -> Result<Location, &'static str> {
+    let location = in_bucket(Kind::Azure, scheme, rest).ok_or(NO_CONTAINER)?;
+    let is_other = |bucket: &Bucket| bucket.account.as_ref().is_some_and(|account| account.contains('.'));
+    match &location.place {
+        Place::Bucket { bucket, .. } if is_other(bucket) => Err(OTHER_HOST),
+        _ => Ok(location),
+    }
+}
+
+/// The account in a host of Azure's, or in one of another cloud the whole host.
+fn account_of(host: &str) -> &str {
+    let known = [".dfs.core.windows.net", ".blob.core.windows.net"];
+    let (account, rest) = host.split_at(host.find('.').unwrap_or(host.len()));
+    if known.iter().any(|known| rest.eq_ignore_ascii_case(known)) { account } else { host }
 }
 
 fn at_address(text: &str) -> Result<Location, String> {
@@ -169,8 +203,11 @@ fn at_address(text: &str) -> Result<Location, String> {
 fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);
-    if url.query().is_some() { format!("{shown}?...") } else { shown.into() }
+    if url.query().is_some() { format!("{shown}{QUERY}") } else { shown.into() }
 }
+
+/// What is shown of a query.
+const QUERY: &str = "?...";
 
 fn secret(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
@@ -200,7 +237,9 @@ fn of_hugging_face(hub: &Url, rest: &str) -> Option<Location> {
     url.path_segments_mut().ok()?.pop_if_empty().extend(parts.split('/')).extend(path.split('/'));
     let token = env::var("HF_TOKEN").ok().and_then(|token| secret(&format!("Bearer {token}")));
     let shown = redact_word(&format!("hf://{folder}{owner}/{rest}")).into_owned();
-    (!owner.is_empty() && !owner.contains([':', '@']) && !name.is_empty() && !path.is_empty())
+    // An address with these would name another file.
+    let goes_up = parts.split('/').chain(path.split('/')).any(|part| matches!(part, "." | ".."));
+    (!owner.is_empty() && !owner.contains([':', '@']) && !name.is_empty() && !path.is_empty() && !goes_up)
         .then_some(Location { place: Place::Address { url, authorization: token }, shown })
 }
 
@@ -239,6 +278,14 @@ mod tests {
         assert_eq!(parts("az://c/k"), (Kind::Azure, "c".into(), None, "k".into()));
         let account = Some("store".into());
         assert_eq!(parts("abfss://c@store.dfs.core.windows.net/k"), (Kind::Azure, "c".into(), account, "k".into()));
+        for host in ["store", "store.blob.core.windows.net", "STORE.DFS.core.windows.net"] {
+            assert_eq!(parts(&format!("abfs://c@{host}/k")).2.unwrap().to_lowercase(), "store");
+        }
+        for host in ["store.dfs.core.chinacloudapi.cn", "store.evil.example", "store.", "store.dfs.core.windows.net.x"]
+        {
+            assert!(Location::parse(&format!("abfs://c@{host}/k")).is_err(), "{host}");
+        }
+        assert!(Location::parse("hf://o/n/a/../b").is_err() && Location::parse("hf://o/../n/a").is_err());
         assert!(Location::parse("s3://").is_err() && Location::parse("s3:///k").is_err());
         assert!(Location::parse("ftp://host/file").is_err() && !is_remote("ftp://host/file"));
     }

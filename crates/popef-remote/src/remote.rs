@@ -41,7 +41,7 @@ pub struct Remote {
 
 /// The versions of the objects that were opened for their data, by location. A caller who replaces an object wants to
 /// replace that version.
-type Versions = Arc<Mutex<HashMap<Arc<str>, Version>>>;
+type Versions = Arc<Mutex<HashMap<Location, Version>>>;
 
 /// What a caller needs of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,7 @@ pub enum Need {
 /// A file that is being opened. Nothing waits for it until [`wait`](Self::wait) is called.
 pub struct Opening {
     answered: Receiver<Result<Begun, RemoteError>>,
+    location: Location,
     context: Context,
     options: OpenOptions,
     gate: Option<Gate>,
@@ -130,7 +131,7 @@ impl Remote {
     /// The version of an object when it was last opened, if the store can distinguish it from others.
     pub(crate) fn version_opened(&self, location: &Location) -> Option<Version> {
         let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        versions.get(location.shown()).cloned()
+        versions.get(location).cloned()
     }
 
     pub(crate) fn context(&self, location: &Location) -> Context {
@@ -163,7 +164,7 @@ impl Remote {
             let _ = answer.send(begun);
         });
         let (ahead, versions) = (Arc::clone(&self.ahead), Arc::clone(&self.versions));
-        Opening { answered, context, options, gate, runtime, ahead, versions }
+        Opening { answered, location: location.clone(), context, options, gate, runtime, ahead, versions }
     }
 
     /// Opens the bytes of an object that need not be PopEF, from front to back. They are read ahead. This also works
@@ -224,7 +225,7 @@ async fn begin((object, first): (Object, Bytes), options: &OpenOptions) -> Resul
 impl Opening {
     /// Waits until the file is open.
     pub fn wait(self, need: Need) -> Result<Opened, RemoteError> {
-        let Opening { answered, context, options, gate, runtime, ahead, versions } = self;
+        let Opening { answered, location, context, options, gate, runtime, ahead, versions } = self;
         let usage = context.usage.clone();
         let begun = wait(&answered, context.options.stopped, || context.error(Code::Stopped, ""));
         let start = |first: &Bytes| first.get(..FIRST).unwrap_or(first).to_vec();
@@ -233,7 +234,7 @@ impl Opening {
                 let version = object.version().filter(|_| need == Need::Data && gate.is_none());
                 if let Some(version) = version {
                     let mut versions = versions.lock().unwrap_or_else(PoisonError::into_inner);
-                    versions.insert(Arc::clone(&context.name), version);
+                    versions.insert(location, version);
                 }
                 let source = Source::new(object, kept, runtime, ahead);
                 let ends = source.ends();

@@ -10,7 +10,7 @@ use popef::types::TensorDataInfo;
 use popef::{DataType, File, OpenOptions, TensorInfo, Writer};
 use popef_remote::{Code, Location, Need, Opened, Options, Remote, RemoteError};
 
-use server::{Answer, Asked, Server, answer, part};
+use server::{Answer, Asked, Server, answer, part, tagged};
 
 fn options() -> Options {
     let mut options = Options::default();
@@ -175,18 +175,11 @@ fn an_answer_that_is_not_as_it_should_be_is_refused() {
     }
 }
 
-/// The same answer, of another version of the object.
-fn with_other_tag(mut answer: Answer) -> Answer {
-    let at = answer.windows(5).position(|bytes| bytes == b"\"one\"").unwrap();
-    answer[at..at + 5].copy_from_slice(b"\"two\"");
-    answer
-}
-
 #[test]
 fn a_change_is_noticed_and_never_read_over() {
     let changes: [fn(&[u8], &Asked) -> Answer; 4] = [
         |_, _| answer("412 Precondition Failed", &[("Content-Length", "0".into())], b""),
-        |bytes, asked| with_other_tag(part(bytes, asked)),
+        |bytes, asked| tagged(bytes, asked, "\"two\""),
         |bytes, asked| part(&[bytes, b"more".as_slice()].concat(), asked),
         |_, _| answer("416 Range Not Satisfiable", &[("Content-Range", "bytes */10".into())], b""),
     ];

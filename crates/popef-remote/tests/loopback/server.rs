@@ -1,6 +1,6 @@
 //! A server for one object, which answers as a test says.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -12,6 +12,7 @@ pub(crate) struct Asked {
     pub line: String,
     pub headers: Vec<(String, String)>,
     pub range: Option<Range<usize>>,
+    pub body: Vec<u8>,
 }
 
 impl Asked {
@@ -71,7 +72,7 @@ fn serve(stream: &TcpStream, seen: &Mutex<Vec<Asked>>, answer: &dyn Fn(usize, &A
         first.parse().unwrap()..last.parse::<usize>().unwrap() + 1
     });
     let sent = asked.header("content-length").and_then(|len| len.parse().ok()).unwrap_or(0);
-    let _ = io::copy(&mut reader.take(sent), &mut io::sink());
+    let _ = reader.take(sent).read_to_end(&mut asked.body);
     let number = {
         let mut seen = seen.lock().unwrap();
         seen.push(asked.clone());
@@ -94,6 +95,11 @@ pub(crate) fn answer(status: &str, headers: &[(&str, String)], body: &[u8]) -> A
 
 /// The part of an object that was asked for.
 pub(crate) fn part(bytes: &[u8], asked: &Asked) -> Answer {
+    tagged(bytes, asked, "\"one\"")
+}
+
+/// The same of a version of the object.
+pub(crate) fn tagged(bytes: &[u8], asked: &Asked, tag: &str) -> Answer {
     let range = asked.range.clone().expect("a range is asked for");
     if range.start >= bytes.len() {
         return answer("416 Range Not Satisfiable", &[("Content-Range", format!("bytes */{}", bytes.len()))], b"");
@@ -102,7 +108,7 @@ pub(crate) fn part(bytes: &[u8], asked: &Asked) -> Answer {
     let headers = [
         ("Content-Range", format!("bytes {}-{}/{}", range.start, range.end - 1, bytes.len())),
         ("Content-Length", range.len().to_string()),
-        ("ETag", "\"one\"".to_owned()),
+        ("ETag", tag.to_owned()),
     ];
     answer("206 Partial Content", &headers, &bytes[range])
 }

@@ -1,6 +1,6 @@
 //! `popef split`.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -90,7 +90,8 @@ impl By {
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         check_folder(self.output.as_deref())?;
-        let options = SplitOptions { by: self.by()?, stem: self.stem()?, select: &|blob| self.filter.takes(blob) };
+        let stem = self.stem()?;
+        let options = SplitOptions { by: self.by()?, stem: &stem, select: &|blob| self.filter.takes(blob) };
         let file = open_whole(tool, &self.file)?;
         self.filter.check([&file], &[&self.file])?;
         let watch = tool.progress("splitting");
@@ -137,13 +138,15 @@ impl Args {
         }
     }
 
-    fn stem(&self) -> Result<&OsStr, Error> {
+    fn stem(&self) -> Result<OsString, Error> {
         let wrong = |message: &str| Error::new(Code::WrongArguments, message);
         match &self.stem {
-            Some(stem) if Path::new(stem).file_name() == Some(stem) => Ok(stem),
+            Some(stem) if Path::new(stem).file_name() == Some(stem) => Ok(stem.clone()),
             Some(_) => Err(wrong("--stem is the beginning of a name, without folders")),
             None if self.file.as_os_str() == "-" => Err(wrong("standard input has no name; give one with --stem")),
-            None => self.file.file_stem().ok_or_else(|| wrong("the file has no name; give one with --stem")),
+            None => popef_open::file_name(&self.file)
+                .and_then(|name| Path::new(&name).file_stem().map(OsString::from))
+                .ok_or_else(|| wrong("the file has no name; give one with --stem")),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The tool as people use it: one program, a module for each command.
 
 mod addresses;
+mod buckets;
 mod cat;
 mod check;
 mod common;

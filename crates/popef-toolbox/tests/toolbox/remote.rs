@@ -100,7 +100,7 @@ fn the_two_files_of_a_comparison_are_opened_at_once() {
 }
 
 /// A model that is sent in parts.
-fn in_parts(place: &Place) {
+pub(crate) fn in_parts(place: &Place) {
     let mut model = Vec::new();
     let mut writer = popef::Writer::stream(&mut model);
     writer.write_executable("model", &vec![7; 9 << 20][..]).unwrap();

@@ -1,0 +1,111 @@
+//! Buckets at a server on this machine that answers as a test says: keys of any kind, and answers that are lost.
+
+#![cfg(feature = "remote")]
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use crate::common::{Place, finish};
+use crate::remote::server::{Answer, Server, answer, tagged};
+
+const FILE: &str = "executable.popef";
+
+fn place() -> Place {
+    Place::with(&["interop/executable.popef", "interop/split-executable.popef"])
+}
+
+fn popef(place: &Place, store: &Server, words: &[&str]) -> Command {
+    let mut command = place.command();
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AWS_")) {
+        command.env_remove(name);
+    }
+    command.args(words).args(["--endpoint", &format!("http://127.0.0.1:{}", store.port)]);
+    command.envs([("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")]);
+    command
+}
+
+fn xml(status: &str, body: &str) -> Answer {
+    answer(status, &[("Content-Length", body.len().to_string())], body.as_bytes())
+}
+
+fn missing() -> Answer {
+    xml("404 Not Found", "<Error><Code>NoSuchKey</Code></Error>")
+}
+
+/// A bucket with these objects.
+fn bucket(objects: &[(&str, Vec<u8>)]) -> Server {
+    let encoded = |key: &str| {
+        key.bytes().fold(String::new(), |path, byte| match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/' => path + &char::from(byte).to_string(),
+            _ => format!("{path}%{byte:02X}"),
+        })
+    };
+    let paths: BTreeMap<_, _> =
+        objects.iter().map(|(key, bytes)| (format!("/b/{}", encoded(key)), bytes.clone())).collect();
+    let contents = objects.iter().map(|(key, bytes)| {
+        let key = key.replace('&', "&amp;");
+        let size = bytes.len();
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00Z</LastModified><Size>{size}</Size></Contents>"
+        )
+    });
+    let listing = format!("<ListBucketResult>{}</ListBucketResult>", contents.collect::<String>());
+    Server::start(move |_, asked| {
+        let path = asked.line.split(' ').nth(1).unwrap();
+        match paths.get(path) {
+            _ if path.starts_with("/b?") => xml("200 OK", &listing),
+            Some(bytes) => tagged(bytes, asked, "\"one\""),
+            None => missing(),
+        }
+    })
+}
+
+/// What is shown of a name does not decide what is read.
+#[test]
+fn a_listing_reads_what_it_lists() {
+    let place = place();
+    let (good, other) = (place.read(FILE), place.read("split-executable.popef"));
+    let bad = || b"garbage".to_vec();
+    let objects = vec![
+        ("e/a.popef", good.clone()),
+        ("e/a.popef#v=2.popef", bad()),
+        ("e/a.popef?seed=1.popef", bad()),
+        ("e/a.popef?seed=2.popef", other.clone()),
+    ];
+    let server = bucket(&objects);
+    let run = |words: &[&str]| finish(&mut popef(&place, &server, words));
+    let check = run(&["check", "--each", "s3://b/e/**"]);
+    assert_eq!(check.status, 1, "{check:?}");
+    assert!(check.text().contains("2 errors") && check.text().contains("in 4 files"), "{}", check.text());
+    let alone = run(&["ls", "s3://b/e/a.popef[?]seed=2.popef"]);
+    assert_eq!(alone.status, 0, "{alone:?}");
+
+    let server = bucket(&[objects[0].clone(), ("e/a.popef#v=2.popef", other), objects[3].clone()]);
+    let hash = finish(&mut popef(&place, &server, &["hash", "s3://b/e/*"]));
+    let text = hash.text();
+    let whole = text.lines().filter_map(|line| line.strip_suffix("  content of all blobs"));
+    let mut digests: Vec<_> = whole.collect();
+    digests.sort();
+    digests.dedup();
+    assert_eq!((hash.status, digests.len()), (0, 2), "{hash:?}");
+}
+
+/// Also of files whose addresses have a query.
+#[test]
+fn new_files_have_the_names_of_the_old_ones() {
+    let place = place();
+    let server = Server::of(place.read(FILE));
+    let url = format!("{}?sig=SECRET", server.url());
+    std::fs::create_dir(place.path("out")).unwrap();
+    place.run(&["compress", &url, "--output-dir", "out"]).good();
+    place.run(&["split", &url, "--by", "kind", "-o", "parts"]).good();
+    assert!(place.path("out/model.popef").exists());
+    let parts: Vec<_> =
+        std::fs::read_dir(place.path("parts")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let is_named = |name: &std::ffi::OsString| name.to_str().unwrap().starts_with("model-");
+    assert!(!parts.is_empty() && parts.iter().all(is_named), "{parts:?}");
+    // The name is that of the object, and not the one that is shown.
+    let server = bucket(&[("e/a?b=c.popef", place.read(FILE))]);
+    finish(&mut popef(&place, &server, &["compress", "s3://b/e/*", "--output-dir", "out"])).good();
+    assert!(place.path("out/a?b=c.popef").exists());
+}
