@@ -41,6 +41,7 @@
     )
 )]
 
+mod client;
 mod error;
 mod forward;
 mod gate;

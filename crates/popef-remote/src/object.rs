@@ -265,6 +265,11 @@ fn of_fault(fault: &Fault) -> (Code, String) {
         Fault::Long => (Code::WrongRange, "its body is longer than it may be".to_owned()),
         Fault::Header(name) => (Code::Malformed, format!("the header {name} has characters that are not ASCII")),
         Fault::Redirect(what) => (Code::Redirect, what.clone()),
+        Fault::Metadata => {
+            let what =
+                "the endpoint or the region: it leads to addresses at which clouds have the credentials of a machine";
+            (Code::Settings, what.to_owned())
+        }
         Fault::Http => (Code::Http, String::new()),
         Fault::NoCredentials => (Code::NoCredentials, String::new()),
         Fault::OutOfRange(_) => (Code::WrongRange, "the server says that there is no such range".to_owned()),

@@ -8,14 +8,15 @@ use std::time::Duration;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
-use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 use url::Url;
 
+use crate::client::Clients;
 use crate::error::{Code, RemoteError};
-use crate::gate::{Address, Gate, Names, OF_METADATA, is_here, is_metadata};
+use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
 use crate::location::{Bucket, Kind, Location, Place};
 use crate::options::Options;
 use crate::profile::{self, Profile};
@@ -24,7 +25,7 @@ pub(crate) type Store = Arc<dyn ObjectStore>;
 
 /// The connections to stores. Stores of the same bucket share what they learned about its credentials.
 pub(crate) struct Stores {
-    client: reqwest::Client,
+    clients: Arc<Clients>,
     options: Arc<Options>,
     buckets: Mutex<HashMap<(Kind, Bucket), Store>>,
 }
@@ -42,8 +43,8 @@ impl Stores {
     pub(crate) fn new(options: Arc<Options>) -> Result<Self, RemoteError> {
         // Another part of the program may have chosen already. Its choice counts.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = client(&options, options.read_timeout)?;
-        Ok(Stores { client, options, buckets: Mutex::default() })
+        let clients = Arc::new(Clients::new(Arc::clone(&options), options.read_timeout)?);
+        Ok(Stores { clients, options, buckets: Mutex::default() })
     }
 
     /// The object that a location names.
@@ -79,7 +80,7 @@ impl Stores {
                     return Err(RemoteError::new(Code::Http, location.to_string(), ""));
                 }
                 let address = Address { url: url.clone(), headers };
-                let gate = Gate::new(self.client.clone(), self.options.allow_http, Some(address));
+                let gate = Gate::new(Arc::clone(&self.clients), self.options.allow_http, Some(address));
                 let store = HttpBuilder::new()
                     .with_url(format!("{}://{host}/", url.scheme()))
                     .with_retry(self.retry())
@@ -97,7 +98,7 @@ impl Stores {
         if let Some(store) = buckets.get(&(kind, bucket.clone())) {
             return Ok(Arc::clone(store));
         }
-        let gate = Gate::new(self.client.clone(), self.options.allow_http, None);
+        let gate = Gate::new(Arc::clone(&self.clients), self.options.allow_http, None);
         let store = self.make(kind, bucket, location, gate)?;
         buckets.insert((kind, bucket.clone()), Arc::clone(&store));
         Ok(store)
@@ -112,8 +113,9 @@ impl Stores {
         condition: Option<(HeaderName, HeaderValue)>,
     ) -> Result<Store, RemoteError> {
         // A server sends nothing while it receives, so its silence does not mean a failure.
-        let client = client(&self.options, self.options.read_timeout.saturating_mul(SLOWER))?;
-        let gate = Gate::new(client, self.options.allow_http, None).with_condition(condition);
+        let read_timeout = self.options.read_timeout.saturating_mul(SLOWER);
+        let clients = Arc::new(Clients::new(Arc::clone(&self.options), read_timeout)?);
+        let gate = Gate::new(clients, self.options.allow_http, None).with_condition(condition);
         self.make(kind, bucket, location, gate)
     }
 
@@ -143,7 +145,7 @@ impl Stores {
         let mut builder = AmazonS3Builder::from_env()
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
-            .with_allow_http(true)
+            .with_allow_http(false)
             .with_http_connector(gate);
         let Profile { key_id, key, token, region, endpoint } = profile::of_environment().map_err(Unmade::Profile)?;
         if let (Some(key_id), Some(key)) = (key_id, key) {
@@ -152,10 +154,10 @@ impl Stores {
         }
         // Options override the environment, which overrides the profile.
         let is_unset = |key| builder.get_config_value(&key).is_none();
-        let endpoint = endpoint.filter(|_| is_unset(AmazonS3ConfigKey::Endpoint));
+        let endpoint = endpoint.filter(|_| ENDPOINTS.into_iter().all(|(key, _)| is_unset(key)));
         let region = region.filter(|_| is_unset(AmazonS3ConfigKey::Region));
         if let Some(endpoint) = self.options.endpoint.clone().or(endpoint) {
-            builder = builder.with_endpoint(endpoint);
+            builder = ENDPOINTS.into_iter().fold(builder, |builder, (key, _)| builder.with_config(key, &endpoint));
         }
         if let Some(region) = self.options.region.clone().or(region) {
             builder = builder.with_region(region);
@@ -163,8 +165,14 @@ impl Stores {
         if builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_none() && profile::has_no_service() {
             return Err(Unmade::Credentials);
         }
-        if let Some(endpoint) = builder.get_config_value(&AmazonS3ConfigKey::Endpoint) {
-            self.check_endpoint(&endpoint, "AWS_ENDPOINT_URL")?;
+        for (key, variable) in ENDPOINTS {
+            if let Some(endpoint) = builder.get_config_value(&key) {
+                self.check_endpoint(&endpoint, variable)?;
+            }
+        }
+        let is_region = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if builder.get_config_value(&AmazonS3ConfigKey::Region).is_some_and(|region| !region.bytes().all(is_region)) {
+            return Err(Unmade::Setting("--region or AWS_REGION: it has characters that no region has".to_owned()));
         }
         for (key, name) in IN_REQUESTS {
             if !builder.get_config_value(&key).is_none_or(|value| plain(&value)) {
@@ -178,6 +186,7 @@ impl Stores {
         let mut builder = GoogleCloudStorageBuilder::from_env()
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
+            .with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "false")
             .with_http_connector(gate);
         // Google's own tools take the address of an emulator from here. Emulators have no credentials.
         let emulator = env::var("STORAGE_EMULATOR_HOST").ok().filter(|host| !host.is_empty());
@@ -186,18 +195,22 @@ impl Stores {
             builder = builder.with_skip_signature(true);
         }
         if let Some(url) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
-            self.check_endpoint(url, "STORAGE_EMULATOR_HOST")?;
             builder = builder.with_base_url(url);
+        }
+        if let Some(url) = builder.get_config_value(&GoogleConfigKey::BaseUrl) {
+            self.check_endpoint(&url, "STORAGE_EMULATOR_HOST, GOOGLE_BASE_URL")?;
         }
         Ok(Arc::new(builder.build()?))
     }
 
     fn azure(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
-        let mut builder = MicrosoftAzureBuilder::from_env()
+        let builder = MicrosoftAzureBuilder::from_env();
+        let is_emulator = builder.get_config_value(&AzureConfigKey::UseEmulator).is_some_and(|value| is_true(&value));
+        let mut builder = builder
             .with_container_name(&bucket.name)
             .with_retry(self.retry())
-            .with_allow_http(true)
-            .with_http_connector(gate);
+            .with_allow_http(false)
+            .with_http_connector(if is_emulator { gate.without_services() } else { gate });
         if let Some(account) = &bucket.account {
             builder = builder.with_account(account);
         }
@@ -259,12 +272,20 @@ impl From<object_store::Error> for Unmade {
 const LONGEST_KEY: usize = 4096;
 
 /// Values that go into requests unchanged, and where they are set.
-const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 4] = [
-    (AmazonS3ConfigKey::Region, "--region or AWS_REGION"),
+const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 3] = [
     (AmazonS3ConfigKey::AccessKeyId, "AWS_ACCESS_KEY_ID"),
     (AmazonS3ConfigKey::SecretAccessKey, "AWS_SECRET_ACCESS_KEY"),
     (AmazonS3ConfigKey::Token, "AWS_SESSION_TOKEN"),
 ];
+
+/// The variables for an endpoint of S3.
+const ENDPOINTS: [(AmazonS3ConfigKey, &str); 2] =
+    [(AmazonS3ConfigKey::Endpoint, "AWS_ENDPOINT_URL"), (AmazonS3ConfigKey::S3Endpoint, "AWS_ENDPOINT_URL_S3")];
+
+/// Whether a value switches a setting on, as the stores read it.
+fn is_true(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "on" | "yes" | "y")
+}
 
 /// Whether a value has only characters that headers and addresses can have.
 fn plain(value: &str) -> bool {
@@ -274,24 +295,14 @@ fn plain(value: &str) -> bool {
 /// How much longer a server may be silent while it receives.
 const SLOWER: u32 = 10;
 
-fn client(options: &Options, read_timeout: Duration) -> Result<reqwest::Client, RemoteError> {
-    reqwest::Client::builder()
-        .user_agent(concat!("popef/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .dns_resolver(Arc::new(Names))
-        .connect_timeout(options.connect_timeout)
-        .read_timeout(read_timeout)
-        .build()
-        .map_err(|error| RemoteError::new(Code::Tls, String::new(), innermost(&error)))
-}
-
 const WRONG_ENVIRONMENT: &str = "its settings in the environment are wrong";
 
 /// The problem with the settings of a store, without their values.
 fn setting(error: &object_store::Error) -> String {
     let text = innermost(error);
-    if text.len() < 200 && !text.contains("://") { text } else { WRONG_ENVIRONMENT.to_owned() }
+    // What is quoted is a value, and so are symbols that are not in base64.
+    let has_value = text.contains(['"', '`', '\'']) || text.contains("symbol") || text.contains("://");
+    if text.len() < 200 && !has_value { text } else { WRONG_ENVIRONMENT.to_owned() }
 }
 
 /// The text of the first cause of an error.

@@ -29,6 +29,8 @@ pub(crate) enum Fault {
     Header(HeaderName),
     /// A redirect to an address without https, or one of too many.
     Redirect(String),
+    /// The store's address leads to where clouds have the credentials of a machine.
+    Metadata,
     /// Http, which was not allowed.
     Http,
     /// The machine has no service for credentials, as machines in clouds do.

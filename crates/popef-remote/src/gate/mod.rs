@@ -5,6 +5,7 @@ mod fault;
 mod range;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,12 +15,14 @@ use http::header::{
     RANGE, TRANSFER_ENCODING,
 };
 use http::{Method, StatusCode};
-use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
+use object_store::{ClientConfigKey, ClientOptions};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::Url;
+
+use crate::client::Clients;
 
 pub(crate) use fault::{Fault, TRACE, Trace};
 
@@ -28,38 +31,15 @@ use body::Checked;
 /// A gate for a store, or for one address.
 #[derive(Clone)]
 pub(crate) struct Gate {
-    client: reqwest::Client,
+    clients: Arc<Clients>,
     allow_http: bool,
     address: Option<Address>,
     /// A header with which an upload is completed.
     condition: Option<(HeaderName, HeaderValue)>,
-    /// The services for credentials that the environment names.
-    services: Vec<Service>,
-}
-
-/// A service for credentials that the environment puts at an unusual address.
-#[derive(Clone, PartialEq, Eq)]
-struct Service {
-    host: String,
-    port: Option<u16>,
-}
-
-impl Service {
-    fn all() -> Vec<Service> {
-        let of = |variable: &&str| {
-            let text = std::env::var(variable).ok()?;
-            // Google's has no scheme.
-            let url =
-                Url::parse(&text).ok().filter(Url::has_host).or_else(|| Url::parse(&format!("http://{text}")).ok())?;
-            Some(Service { host: url.host_str()?.to_owned(), port: url.port_or_known_default() })
-        };
-        SERVICES.iter().filter_map(of).collect()
-    }
-
-    fn is_of(&self, uri: &http::Uri) -> bool {
-        let port = uri.port_u16().or(if uri.scheme_str() == Some("https") { Some(443) } else { Some(80) });
-        (uri.host(), port) == (Some(&self.host), self.port)
-    }
+    /// Whether the requests are for the credentials that a machine in a cloud has.
+    of_credentials: bool,
+    /// Whether such credentials may be asked for.
+    has_services: bool,
 }
 
 /// One address exactly as it was given, with its query, which may be a signature.
@@ -80,22 +60,18 @@ const MOST_REDIRECTS: usize = 10;
 /// The services for credentials on a cloud's machines answer at once, or do not exist. One that a variable names is waited for as for
 /// any server.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
-/// The variables that set other addresses for them.
-const SERVICES: [&str; 6] = [
-    "AWS_METADATA_ENDPOINT",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-    "GCE_METADATA_HOST",
-    "GCE_METADATA_ROOT",
-    "IDENTITY_ENDPOINT",
-    "MSI_ENDPOINT",
-];
 /// Why a request to an address is refused.
 pub(crate) const OF_METADATA: &str = "it leads to addresses at which clouds have the credentials of a machine";
 
 impl Gate {
-    pub(crate) fn new(client: reqwest::Client, allow_http: bool, address: Option<Address>) -> Self {
-        let services = if address.is_none() { Service::all() } else { Vec::new() };
-        Gate { client, allow_http, address, condition: None, services }
+    pub(crate) fn new(clients: Arc<Clients>, allow_http: bool, address: Option<Address>) -> Self {
+        let has_services = address.is_none();
+        Gate { clients, allow_http, address, condition: None, of_credentials: false, has_services }
+    }
+
+    /// A gate for a store that needs no credentials of the machine.
+    pub(crate) fn without_services(self) -> Self {
+        Gate { has_services: false, ..self }
     }
 
     /// A gate that adds a header to the request that completes an upload.
@@ -151,16 +127,18 @@ impl Gate {
         let uri = request.uri();
         let host = uri.host().unwrap_or_default();
         let place = Place::of(host);
-        if place == Place::Metadata && self.address.is_some() {
-            return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(OF_METADATA.to_owned())));
+        if place == Place::Metadata && !self.of_credentials {
+            return Err(trace.fault(HttpErrorKind::Decode, Fault::Metadata));
         }
-        let gives_credentials = place == Place::Metadata || self.services.iter().any(|service| service.is_of(uri));
         if uri.scheme_str() != Some("https") && place == Place::Elsewhere && !self.allow_http {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Http));
         }
-        trace.begin(gives_credentials);
-        let answer = self.client.call(request);
-        let answer = if gives_credentials {
+        trace.begin(self.of_credentials);
+        // No proxy is nearer to this machine, or should see its credentials.
+        let client = if place == Place::Elsewhere { Ok(self.clients.outside()) } else { self.clients.direct() };
+        let client = client.map_err(|error| HttpError::new(HttpErrorKind::Connect, error))?;
+        let answer = client.call(request);
+        let answer = if self.of_credentials {
             let longest = if place == Place::Metadata { CREDENTIALS_TIMEOUT } else { Duration::MAX };
             match tokio::time::timeout(longest, answer).await {
                 Ok(Ok(answer)) => answer,
@@ -299,24 +277,24 @@ enum Place {
     Elsewhere,
 }
 
-/// Addresses of credential services outside the link-local range: Amazon's and Google's with IPv6, Alibaba's, Oracle's
-/// and Azure's.
-const METADATA_ADDRESSES: [IpAddr; 5] = [
-    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+/// Addresses of credential services outside the link-local range: Google's with IPv6, Alibaba's, Oracle's and Azure's.
+const METADATA_ADDRESSES: [IpAddr; 4] = [
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
 ];
+/// How the addresses begin of such services with IPv6: Amazon's and Oracle's.
+const METADATA_NETS: [[u16; 2]; 2] = [[0xfd00, 0xec2], [0xfd00, 0xc1]];
 const METADATA_NAMES: [&str; 5] =
     ["metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"];
 
 impl Place {
     fn of(host: &str) -> Place {
         let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
-        match host.parse::<IpAddr>().map(embedded) {
-            Ok(address) if address.is_loopback() => Place::Here,
-            Ok(address) if is_of_link(address) || METADATA_ADDRESSES.contains(&address) => Place::Metadata,
+        match host.parse::<IpAddr>() {
+            Ok(address) if address.to_canonical().is_loopback() => Place::Here,
+            Ok(address) if meanings(address).any(|meant| is_of_link(meant) || is_service(meant)) => Place::Metadata,
             Ok(_) => Place::Elsewhere,
             Err(_) if host == "localhost" || host.ends_with(".localhost") => Place::Here,
             Err(_) if METADATA_NAMES.contains(&host.as_str()) => Place::Metadata,
@@ -325,18 +303,40 @@ impl Place {
     }
 }
 
-/// Returns the IPv4 address embedded in an IPv6 one: mapped, compatible, or translated (NAT64, 6to4). Any other address
-/// stays as it is.
-fn embedded(address: IpAddr) -> IpAddr {
-    let IpAddr::V6(long) = address else { return address };
-    let [a, b, c, d, e, f, g, h] = long.segments();
-    let of = |high: u16, low: u16| IpAddr::V4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
-    match [a, b, c, d, e, f] {
-        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => of(g, h),
-        [0, 0, 0, 0, 0, 0] if g > 0 => of(g, h),
-        [0x2002, high, low, ..] => of(high, low),
-        _ => address,
-    }
+/// The addresses to which one may lead: itself, and the IPv4 ones embedded in an IPv6 one, which are mapped, compatible, or
+/// translated (NAT64, 6to4).
+fn meanings(address: IpAddr) -> impl Iterator<Item = IpAddr> {
+    let of = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    let segments = if let IpAddr::V6(long) = address { long.segments() } else { [0xffff; 8] };
+    let embedded = match segments {
+        [0, 0, 0, 0, 0, 0xffff, g, h] | [0, 0, 0, 0, 0xffff, 0, g, h] | [0x64, 0xff9b, 0, 0, 0, 0, g, h] => {
+            [of(g, h), None, None, None]
+        }
+        [0, 0, 0, 0, 0, 0, g, h] if g > 0 => [of(g, h), None, None, None],
+        [0x2002, high, low, ..] => [of(high, low), None, None, None],
+        // For networks of their own, where the length of the prefix says which bytes they are. One byte is left out.
+        [0x64, 0xff9b, 1, d, e, f, g, h] => {
+            let [_, e_low] = e.to_be_bytes();
+            let [f_high, f_low] = f.to_be_bytes();
+            let [g_high, _] = g.to_be_bytes();
+            let [_, d_low] = d.to_be_bytes();
+            let joined = |high, low| u16::from_be_bytes([high, low]);
+            [
+                of(g, h),
+                of(d, joined(e_low, f_high)),
+                of(joined(d_low, e_low), f),
+                of(joined(e_low, f_high), joined(f_low, g_high)),
+            ]
+        }
+        _ => [None; 4],
+    };
+    std::iter::once(address).chain(embedded.into_iter().flatten().map(IpAddr::V4))
+}
+
+/// Whether an address is that of a service for credentials, outside the link-local range.
+fn is_service(address: IpAddr) -> bool {
+    let is_in_net = |long: Ipv6Addr| METADATA_NETS.iter().any(|net| long.segments().starts_with(net));
+    METADATA_ADDRESSES.contains(&address) || matches!(address, IpAddr::V6(long) if is_in_net(long))
 }
 
 /// Whether an address is link-local, so that routers do not forward it.
@@ -377,10 +377,7 @@ impl Resolve for Names {
 /// The addresses of a name that may be contacted. `None` if all of them are forbidden.
 fn allowed(name: &str, mut found: Vec<SocketAddr>) -> Option<Vec<SocketAddr>> {
     if !is_metadata(name) {
-        found.retain(|found| {
-            let address = embedded(found.ip());
-            !OF_CLOUDS.contains(&address) && !METADATA_ADDRESSES.contains(&address)
-        });
+        found.retain(|found| !meanings(found.ip()).any(|address| OF_CLOUDS.contains(&address) || is_service(address)));
     }
     Some(found).filter(|found| !found.is_empty())
 }
@@ -398,8 +395,10 @@ impl std::fmt::Debug for Gate {
 }
 
 impl HttpConnector for Gate {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(self.clone()))
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // A store allows http to the services of the machine only, and to an emulator.
+        let allows_http = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|allows| allows == "true");
+        Ok(HttpClient::new(Gate { of_credentials: self.has_services && allows_http, ..self.clone() }))
     }
 }
 
@@ -423,6 +422,13 @@ mod tests {
             "http://[2002:a9fe:a9fe::1]/",
             "http://[fe80::1]/",
             "http://[fd00:ec2::254]/",
+            "http://[fd00:ec2::23]/",
+            "http://[fd00:c1::a9fe:a9fe]/",
+            "http://[::ffff:0:a9fe:a9fe]/",
+            "http://[64:ff9b:1::a9fe:a9fe]/",
+            "http://[64:ff9b:1:a9fe:a9:fe00::]/",
+            "http://[64:ff9b:1:a9:fe:a9fe::]/",
+            "http://[64:ff9b:1::a9:fea9:fe00:0]/",
             "http://100.100.100.200/",
             "http://METADATA.google.internal./",
             "http://\u{ff11}69.254.169.254/",
@@ -434,12 +440,16 @@ mod tests {
             assert!(is_here(host), "{host}");
         }
         let of = |name: &str, address: &str| allowed(name, vec![SocketAddr::new(address.parse().unwrap(), 0)]);
-        for address in ["169.254.169.254", "::ffff:169.254.170.2", "fd00:ec2::254", "100.100.100.200"] {
+        for address in
+            ["169.254.169.254", "::ffff:169.254.170.2", "fd00:ec2::23", "100.100.100.200", "64:ff9b:1::a9fe:a9fe"]
+        {
             assert_eq!(of("example.com", address), None, "{address}");
         }
         assert!(
             of("metadata.google.internal", "169.254.169.254").is_some() && of("host.here", "169.254.1.2").is_some()
         );
+        // Where there is no IPv4, all of its addresses are translated.
+        assert!(!is_metadata("64:ff9b::c000:201") && !is_metadata("64:ff9b:1::c000:201"));
         assert!(!is_metadata("192.0.2.1") && !is_metadata("metadata.example.com") && !is_here("[::]"));
     }
 }

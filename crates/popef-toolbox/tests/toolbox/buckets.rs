@@ -90,6 +90,75 @@ fn a_listing_reads_what_it_lists() {
     assert_eq!((hash.status, digests.len()), (0, 2), "{hash:?}");
 }
 
+/// All ways to name the address of a store are checked, before a connection is made.
+#[test]
+fn no_setting_leads_to_the_credentials_of_a_machine() {
+    let place = place();
+    let of_google = |more: &str| {
+        let key = r#"{"private_key": "p", "private_key_id": "i", "client_email": "e", "disable_oauth": true"#;
+        format!("{key}{more}}}")
+    };
+    let (base, plain) = (of_google(r#", "gcs_base_url": "http://169.254.169.254""#), of_google(""));
+    let there = "http://169.254.169.254";
+    let cases: [(&str, &[(&str, &str)]); 7] = [
+        ("gs://b/k", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &base)]),
+        ("gs://b/k", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &plain), ("GOOGLE_BASE_URL", there)]),
+        ("az://b/k", &[("AZURE_STORAGE_USE_EMULATOR", "1"), ("AZURITE_BLOB_STORAGE_URL", there)]),
+        ("s3://b/k", &[("AWS_ENDPOINT_URL_S3", there)]),
+        ("s3://b/k --region x@169.254.169.254/", &[]),
+        ("s3://b/k", &[("AWS_REGION", "x@169.254.169.254/")]),
+        (
+            "s3://b/k",
+            &[("AWS_ENDPOINT_URL_STS", there), ("AWS_WEB_IDENTITY_TOKEN_FILE", "token"), ("AWS_ROLE_ARN", "r")],
+        ),
+    ];
+    place.write("token", "t");
+    for (words, variables) in cases {
+        let mut command = place.command();
+        command.arg("ls").args(words.split(' '));
+        let has_token = variables.iter().any(|(name, _)| name.contains("TOKEN"));
+        let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_EC2_METADATA_DISABLED", "true")];
+        command.envs(keys.into_iter().skip(if has_token { 2 } else { 0 })).envs(variables.iter().copied());
+        let run = finish(&mut command);
+        assert!(run.status == 2 && run.err.contains("[remote-settings]"), "{words} {variables:?} {run:?}");
+    }
+}
+
+#[test]
+fn no_value_of_credentials_is_shown() {
+    let place = place();
+    place.write("text", "\"SECRET\"");
+    place.write("kind", r#"{"type": "SECRET"}"#);
+    let cases = [
+        ("GOOGLE_SERVICE_ACCOUNT_KEY", "\"SECRET\""),
+        ("GOOGLE_SERVICE_ACCOUNT", "text"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "text"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "kind"),
+    ];
+    for (variable, value) in cases {
+        let run = finish(place.command().args(["ls", "gs://b/k"]).env(variable, value));
+        assert!(run.status == 2 && run.err.contains("environment"), "{run:?}");
+        assert!(!run.err.contains("SECRET"), "{run:?}");
+    }
+}
+
+/// What goes to this machine is not shown to a proxy, in particular not the user's name.
+#[test]
+fn this_machine_is_behind_no_proxy() {
+    let place = place();
+    let server = Server::of(place.read(FILE));
+    let proxy = Server::start(|_, _| answer("403 Forbidden", &[], b""));
+    for host in ["127.0.0.1", "localhost", "127.1"] {
+        let mut command = place.command();
+        for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY"] {
+            command.env(variable, format!("http://127.0.0.1:{}", proxy.port));
+        }
+        command.env_remove("REQUEST_METHOD").env_remove("NO_PROXY").env_remove("no_proxy");
+        finish(command.args(["ls", &format!("http://u:SECRET@{host}:{}/k.popef", server.port)])).good();
+    }
+    assert!(proxy.asked().is_empty());
+}
+
 /// Also of files whose addresses have a query.
 #[test]
 fn new_files_have_the_names_of_the_old_ones() {
