@@ -1,12 +1,13 @@
 //! One object. All answers must be of the same version of it.
 
+use std::env;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-use object_store::client::{HttpError, HttpErrorKind};
+use object_store::client::{HttpError, HttpErrorKind, HttpResponse};
 use object_store::{GetOptions, GetRange, ObjectMeta};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
@@ -72,8 +73,11 @@ impl Pin {
 
 /// No server may take longer for a range than at this rate, in bytes per second.
 const LEAST_RATE: u64 = 16 << 10;
+/// How long to wait before a request is repeated.
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How long to wait before a range is requested again, for each time that its body ended too early.
-const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(400)];
+const PAUSES: [Duration; 2] = [FIRST_PAUSE, Duration::from_millis(400)];
 
 impl Object {
     /// Opens an object by its first bytes. Returns them too: the requested number, or all of them if there are fewer.
@@ -160,6 +164,7 @@ impl Context {
         let len = range.end.saturating_sub(range.start);
         let slowest = Duration::from_secs(len.checked_div(LEAST_RATE).unwrap_or_default());
         let longest = self.options.retry_timeout.saturating_add(self.options.read_timeout).saturating_add(slowest);
+        let is_start = range.start == 0;
         let options = GetOptions { range: Some(GetRange::Bounded(range)), ..options.clone() };
         let work = async {
             let answer = placed.store.get_opts(&placed.path, options).await?;
@@ -173,6 +178,9 @@ impl Context {
             Ok((meta, bytes.freeze(), expected))
         };
         match timeout(longest, TRACE.scope(trace.clone(), work)).await {
+            Ok(Ok((_, bytes, _))) if is_start && trace.seen().is_page && is_text(&bytes) => {
+                Err(Failure { error: self.error(Code::Page, ""), fault: Some(Fault::Page), broke: false })
+            }
             Ok(Ok((meta, bytes, expected))) if u64::try_from(bytes.len()) == Ok(expected) => Ok((meta, bytes)),
             Ok(Ok(_)) => {
                 let error = self.error(Code::Cut, "");
@@ -235,8 +243,23 @@ impl Context {
         self.explain(error, trace).error
     }
 
-    /// Begins to read a whole file, for servers without ranges.
-    pub(crate) async fn whole(&self, gate: &Gate) -> Result<object_store::client::HttpResponse, RemoteError> {
+    /// Begins to read a whole file, for servers without ranges. No store repeats this request.
+    pub(crate) async fn whole(&self, gate: &Gate) -> Result<HttpResponse, RemoteError> {
+        let begun = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        for _ in 0..self.options.retries {
+            let passes =
+                |error: &RemoteError| matches!(error.code(), Code::Busy | Code::Connect | Code::Cut | Code::Timeout);
+            match self.whole_once(gate).await {
+                Err(error) if passes(&error) && begun.elapsed() < self.options.retry_timeout => sleep(pause).await,
+                result => return result,
+            }
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        }
+        self.whole_once(gate).await
+    }
+
+    async fn whole_once(&self, gate: &Gate) -> Result<HttpResponse, RemoteError> {
         let trace = Trace::new(self.usage.clone());
         let answer = TRACE.scope(trace.clone(), gate.whole()).await;
         match answer {
@@ -254,6 +277,16 @@ impl Context {
     }
 }
 
+/// Whether bytes are text as in a web page, and not a file that was labelled as one: reports are JSON, and other files have bytes
+/// that no text has.
+fn is_text(bytes: &[u8]) -> bool {
+    let start = bytes.get(..512).unwrap_or(bytes);
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    let is_json = start.trim_ascii_start().starts_with(b"{");
+    let is_utf16 = start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff");
+    is_utf16 || !(is_json || start.iter().any(is_control))
+}
+
 fn of_fault(fault: &Fault) -> (Code, String) {
     match fault {
         Fault::NoRanges => (Code::NoRanges, String::new()),
@@ -265,6 +298,7 @@ fn of_fault(fault: &Fault) -> (Code, String) {
         Fault::Long => (Code::WrongRange, "its body is longer than it may be".to_owned()),
         Fault::Header(name) => (Code::Malformed, format!("the header {name} has characters that are not ASCII")),
         Fault::Redirect(what) => (Code::Redirect, what.clone()),
+        Fault::NoLocation => (Code::Malformed, "a redirect does not say where it leads (no Location)".to_owned()),
         Fault::Metadata => {
             let what =
                 "the endpoint or the region: it leads to addresses at which clouds have the credentials of a machine";
@@ -278,7 +312,16 @@ fn of_fault(fault: &Fault) -> (Code, String) {
 
 fn of_connection(reason: &str) -> (Code, String) {
     let is_tls = ["certificate", "tls", "TLS", "handshake"].iter().any(|word| reason.contains(word));
-    (if is_tls { Code::Tls } else { Code::Connect }, reason.to_owned())
+    if !is_tls {
+        return (Code::Connect, reason.to_owned());
+    }
+    let is_missing = |variable: &&str| {
+        env::var_os(variable).is_some_and(|path| !path.is_empty() && !std::path::Path::new(&path).exists())
+    };
+    match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_missing) {
+        Some(variable) => (Code::Tls, format!("{reason}; there is no file that {variable} names")),
+        None => (Code::Tls, reason.to_owned()),
+    }
 }
 
 fn of_status(status: Option<u16>, region: Option<&str>, text: &str) -> (Code, String) {

@@ -249,9 +249,13 @@ impl Opening {
                 Ok(Opened { file: options.source(source), first: start(&first), usage, notice: None })
             }
             (Err(error), Some(gate)) if error.code() == Code::NoRanges && need == Need::Headers => {
-                let file = options.stream(Whole::begin(gate, context, &runtime));
-                let notice = "the server cannot send parts of a file, so all of it was received".to_owned();
-                Ok(Opened { file, first: Vec::new(), usage, notice: Some(notice) })
+                let mut whole = Whole::begin(gate, context, &runtime);
+                let mut first = Vec::new();
+                // If this fails, the library meets the same error.
+                let _ = whole.by_ref().take(u64::try_from(FIRST).unwrap_or_default()).read_to_end(&mut first);
+                let file = options.stream(Read::chain(first.as_slice(), whole));
+                let notice = "the server cannot send parts of a file, so all of it was asked for".to_owned();
+                Ok(Opened { file, first, usage, notice: Some(notice) })
             }
             (Err(error), _) => Err(error),
         }

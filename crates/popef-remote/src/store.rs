@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::env;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -18,6 +17,7 @@ use crate::client::Clients;
 use crate::error::{Code, RemoteError};
 use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
 use crate::location::{Bucket, Kind, Location, Place};
+use crate::object::{FIRST_PAUSE, LONGEST_PAUSE};
 use crate::options::Options;
 use crate::profile::{self, Profile};
 
@@ -239,11 +239,7 @@ impl Stores {
 
     fn retry(&self) -> RetryConfig {
         RetryConfig {
-            backoff: BackoffConfig {
-                init_backoff: Duration::from_millis(100),
-                max_backoff: Duration::from_secs(5),
-                base: 2.0,
-            },
+            backoff: BackoffConfig { init_backoff: FIRST_PAUSE, max_backoff: LONGEST_PAUSE, base: 2.0 },
             max_retries: self.options.retries,
             retry_timeout: self.options.retry_timeout,
         }

@@ -23,6 +23,8 @@ pub(crate) struct Whole {
     pieces: Receiver<Result<Bytes, RemoteError>>,
     context: Context,
     ended: bool,
+    /// Why nothing more comes.
+    failed: Option<RemoteError>,
 }
 
 impl Whole {
@@ -30,7 +32,7 @@ impl Whole {
         let (to, pieces) = sync_channel(WAITING.saturating_add(1));
         // Permissions to send, so that the task never waits for a thread.
         let (ask, mut asked) = mpsc::channel(WAITING);
-        let whole = Whole { piece: Bytes::new(), ask, pieces, context: context.clone(), ended: false };
+        let whole = Whole { piece: Bytes::new(), ask, pieces, context: context.clone(), ended: false, failed: None };
         runtime.spawn(async move {
             let mut body = match context.whole(&gate).await {
                 Ok(answer) => answer.into_body().bytes_stream(),
@@ -62,8 +64,12 @@ impl Whole {
 impl Read for Whole {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         while self.piece.is_empty() && !self.ended {
+            if let Some(error) = &self.failed {
+                return Err(error.clone().into());
+            }
             let stopped = self.context.options.stopped;
-            self.piece = wait(&self.pieces, stopped, || self.context.error(Code::Stopped, ""))?;
+            let piece = wait(&self.pieces, stopped, || self.context.error(Code::Stopped, ""));
+            self.piece = piece.inspect_err(|error| self.failed = Some(error.clone()))?;
             self.ended = self.piece.is_empty();
             let _ = self.ask.try_send(());
         }

@@ -1,7 +1,7 @@
 //! What the gate observed about a request, for the resulting error.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::HeaderName;
 use object_store::client::{HttpError, HttpErrorKind};
@@ -29,6 +29,8 @@ pub(crate) enum Fault {
     Header(HeaderName),
     /// A redirect to an address without https, or one of too many.
     Redirect(String),
+    /// A redirect that leads nowhere.
+    NoLocation,
     /// The store's address leads to where clouds have the credentials of a machine.
     Metadata,
     /// Http, which was not allowed.
@@ -61,6 +63,8 @@ pub(crate) struct Seen {
     pub(crate) fault: Option<Fault>,
     /// The bucket's region, if the store states it.
     pub(crate) region: Option<String>,
+    /// Whether the answer is labelled as a web page.
+    pub(crate) is_page: bool,
     /// Whether the service for credentials was contacted, and not the store.
     pub(crate) of_credentials: bool,
 }
@@ -80,8 +84,12 @@ impl Trace {
         TRACE.try_with(Trace::clone).unwrap_or_default()
     }
 
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn seen(&self) -> Seen {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().clone()
     }
 
     pub(super) fn begin(&self, of_credentials: bool) {
@@ -90,14 +98,14 @@ impl Trace {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = seen;
     }
 
-    pub(super) fn answered(&self, status: u16, region: Option<String>) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        (seen.status, seen.region) = (Some(status), region);
+    pub(super) fn answered(&self, status: u16, region: Option<String>, is_page: bool) {
+        let mut seen = self.lock();
+        (seen.status, seen.region, seen.is_page) = (Some(status), region, is_page);
     }
 
     /// Records a fault, and returns its error.
     pub(super) fn fault(&self, kind: HttpErrorKind, fault: Fault) -> HttpError {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(fault.clone());
+        self.lock().fault = Some(fault.clone());
         HttpError::new(kind, fault)
     }
 }

@@ -96,12 +96,14 @@ impl Gate {
             *once.headers_mut() = request.headers().clone();
             *once.uri_mut() = url.as_str().parse().map_err(|error| HttpError::new(HttpErrorKind::Decode, error))?;
             let answer = self.send_once(once, trace).await?;
+            if answer.status() == StatusCode::NOT_MODIFIED {
+                return Err(trace.fault(HttpErrorKind::Decode, no_status_of_a_file(answer.status())));
+            }
             if !answer.status().is_redirection() {
                 return Ok(answer);
             }
             if !answer.headers().contains_key(LOCATION) {
-                let what = "the server does not say where it leads (no Location)".to_owned();
-                return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(what)));
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::NoLocation));
             }
             let Some(next) = text(answer.headers(), &LOCATION).and_then(|to| url.join(to).ok()) else {
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect("its address is not one".to_owned())));
@@ -148,7 +150,8 @@ impl Gate {
             answer.await?
         };
         let region = answer.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
-        trace.answered(answer.status().as_u16(), region.map(str::to_owned));
+        let is_page = self.address.is_some() && is_page(answer.headers());
+        trace.answered(answer.status().as_u16(), region.map(str::to_owned), is_page);
         Ok(answer)
     }
 }
@@ -180,18 +183,15 @@ impl HttpService for Gate {
             // Some servers send an empty object as a whole, because it has no ranges.
             (Some(asked), StatusCode::OK) => {
                 let is_empty = asked.start == 0 && text(&parts.headers, &CONTENT_LENGTH) == Some("0");
-                let is_page = self.address.is_some()
-                    && text(&parts.headers, &CONTENT_TYPE).is_some_and(|what| what.starts_with("text/html"));
-                let fault = match (is_empty, is_page) {
-                    (true, _) => Fault::OutOfRange(Some(0)),
-                    (false, true) => Fault::Page,
+                let fault = match (trace.seen().is_page, is_empty) {
+                    (true, _) => Fault::Page,
+                    (false, true) => Fault::OutOfRange(Some(0)),
                     (false, false) => Fault::NoRanges,
                 };
                 return Err(trace.fault(HttpErrorKind::Decode, fault));
             }
             (Some(_), status) if status.is_success() => {
-                let fault = Fault::WrongRange(format!("the status {}, which is none of a file", status.as_u16()));
-                return Err(trace.fault(HttpErrorKind::Decode, fault));
+                return Err(trace.fault(HttpErrorKind::Decode, no_status_of_a_file(status)));
             }
             // Some stores leave out the size, but only an empty object has no byte at its start. For a web server, this
             // can have other causes.
@@ -201,6 +201,9 @@ impl HttpService for Gate {
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::OutOfRange(size)));
             }
             (None, status) if status.is_success() && reads && self.address.is_some() => {
+                if trace.seen().is_page {
+                    return Err(trace.fault(HttpErrorKind::Decode, Fault::Page));
+                }
                 check_encoding(&parts.headers).map_err(|fault| trace.fault(HttpErrorKind::Decode, fault))?;
                 match text(&parts.headers, &CONTENT_LENGTH).and_then(|len| len.parse().ok()) {
                     Some(len) => Checked::exactly(len, body, trace),
@@ -227,6 +230,16 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| str::from_utf8(value.as_bytes()).ok())
 }
 
+fn no_status_of_a_file(status: StatusCode) -> Fault {
+    Fault::WrongRange(format!("the status {}, which is none of a file", status.as_u16()))
+}
+
+/// Whether an answer is labelled as a web page.
+fn is_page(headers: &HeaderMap) -> bool {
+    let kind = text(headers, &CONTENT_TYPE).and_then(|what| what.split(';').next()).unwrap_or_default().trim();
+    ["text/html", "application/xhtml+xml"].iter().any(|page| kind.eq_ignore_ascii_case(page))
+}
+
 /// Removes the headers that nobody reads here, because the store fails if they are not ASCII. Fails if one of the others is not.
 fn check_texts(headers: &mut HeaderMap) -> Result<(), Fault> {
     for unread in [CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LANGUAGE, CONTENT_TYPE] {
@@ -240,8 +253,8 @@ fn check_texts(headers: &mut HeaderMap) -> Result<(), Fault> {
 /// Fails if the body is compressed, in itself or in transit.
 fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     for (header, plain) in [(CONTENT_ENCODING, "identity"), (TRANSFER_ENCODING, "chunked")] {
-        let found = headers.get(&header).map(|encoding| encoding.to_str().unwrap_or("unknown").trim());
-        if let Some(found) = found.filter(|found| !found.is_empty() && !found.eq_ignore_ascii_case(plain)) {
+        let mut values = headers.get_all(&header).iter().map(|encoding| encoding.to_str().unwrap_or("unknown").trim());
+        if let Some(found) = values.find(|found| !found.is_empty() && !found.eq_ignore_ascii_case(plain)) {
             let shown: String = found.chars().filter(char::is_ascii_graphic).take(40).collect();
             let name = if header == CONTENT_ENCODING { "Content-Encoding" } else { "Transfer-Encoding" };
             return Err(Fault::Encoded(format!("{name} is {shown}")));

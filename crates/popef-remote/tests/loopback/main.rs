@@ -112,7 +112,16 @@ fn data_of_one_tensor_is_read_alone_and_in_parts_at_once() {
 /// What a server does wrong with a request for a range, and what is said of it.
 type Wrong = (Code, fn(&[u8], &Asked) -> Answer);
 
-const WRONGS: [Wrong; 15] = [
+/// The same answer with another header.
+fn with(header: &str, answer: &[u8]) -> Answer {
+    let rest = answer.strip_prefix(b"HTTP/1.1 ").unwrap();
+    let line = rest.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    [b"HTTP/1.1 ", &rest[..line], header.as_bytes(), b"\r\n", &rest[line..]].concat()
+}
+
+const PAGE: &[u8] = b"<!DOCTYPE html><html><body>Log in</body></html>";
+
+const WRONGS: [Wrong; 24] = [
     (Code::NoRanges, |bytes, _| answer("200 OK", &[("Content-Length", bytes.len().to_string())], bytes)),
     (Code::WrongRange, |bytes, _| answer("206 Partial Content", &[("Content-Length", "10".into())], &bytes[..10])),
     (Code::WrongRange, |bytes, asked| {
@@ -159,6 +168,16 @@ const WRONGS: [Wrong; 15] = [
     (Code::Redirect, |_, _| answer("302 Found", &[("Location", "ftp://elsewhere/file".into())], b"")),
     (Code::Redirect, |_, _| answer("302 Found", &[("Location", "/again".into())], b"")),
     (Code::Http, |_, _| answer("302 Found", &[("Location", "http://192.0.2.1/file".into())], b"")),
+    (Code::Malformed, |_, _| answer("302 Found", &[("Content-Length", "0".into())], b"")),
+    (Code::WrongRange, |_, _| answer("304 Not Modified", &[], b"")),
+    (Code::Encoded, |bytes, asked| with("Content-Encoding: identity\r\nContent-Encoding: gzip", &part(bytes, asked))),
+    // A page is one in any spelling, whatever the status says.
+    (Code::Page, |_, _| answer("200 OK", &[("Content-Type", "Text/HTML; charset=UTF-8".into())], PAGE)),
+    (Code::Page, |_, _| with("Content-Type: text/html", &answer("200 OK", &[("Content-Length", "0".into())], b""))),
+    (Code::Page, |_, asked| with("Content-Type: text/html", &part(PAGE, asked))),
+    (Code::Page, |_, asked| with("Content-Type: application/xhtml+xml", &part(b"Please log in", asked))),
+    (Code::Page, |_, asked| with("Content-Type: TEXT/html ;charset=utf-8", &part(b"\n <html>", asked))),
+    (Code::Page, |_, asked| with("Content-Type: text/html", &part(b"\xff\xfe<\0h\0", asked))),
     (Code::NotFound, |_, _| answer("404 Not Found", &[("Content-Length", "0".into())], b"")),
     (Code::Denied, |_, _| answer("403 Forbidden", &[], b"<Error><Code>AccessDenied</Code>SECRET</Error>")),
 ];
@@ -236,6 +255,43 @@ fn a_server_without_ranges_is_listed_from_its_stream() {
     let (opened, _remote) = open_with(options(), &server.url(), Need::Headers).unwrap();
     assert!(opened.notice.is_some_and(|notice| notice.contains("all of it")));
     assert_eq!(described(&opened.file.unwrap()), described(&local));
+}
+
+/// What is labelled as a page, and is none, is read.
+#[test]
+fn a_wrong_label_does_not_make_a_page() {
+    let bytes = tensors(2, 1000);
+    let server = Server::start(move |_, asked| with("Content-Type: text/html", &part(&bytes, asked)));
+    let (opened, _remote) = open(&server.url()).unwrap();
+    assert_eq!(opened.file.unwrap().len(), 2);
+}
+
+/// The request for the whole file is repeated like others, and its answer can be a page too.
+#[test]
+fn a_whole_file_is_asked_for_again() {
+    let whole = |bytes: &[u8]| answer("200 OK", &[("Content-Length", bytes.len().to_string())], bytes);
+    for refusal in
+        [answer("503 Busy", &[("Content-Length", "0".into())], b""), answer("429 Slow", &[], b""), Vec::new()]
+    {
+        let bytes = tensors(2, 1000);
+        let server =
+            Server::start(move |number, _| if matches!(number, 1 | 2) { refusal.clone() } else { whole(&bytes) });
+        let mut options = options();
+        options.retries = 2;
+        let (opened, _remote) = open_with(options.clone(), &server.url(), Need::Headers).unwrap();
+        assert_eq!((opened.file.unwrap().len(), server.asked().len()), (2, 4));
+        let remote = Remote::new(options).unwrap();
+        let mut read = Vec::new();
+        remote.read(&Location::parse(&server.url()).unwrap()).unwrap().read_to_end(&mut read).unwrap();
+        assert_eq!(server.asked().len(), 6);
+    }
+    let server = Server::start(move |number, _| match number {
+        0 => whole(b"a file"),
+        _ => with("Content-Type: text/html", &whole(PAGE)),
+    });
+    let (opened, _remote) = open_with(options(), &server.url(), Need::Headers).unwrap();
+    let error = opened.file.unwrap_err();
+    assert_eq!(RemoteError::of(&error).map(RemoteError::code), Some(Code::Page), "{error}");
 }
 
 #[test]

@@ -273,7 +273,7 @@ fn errors_have_the_code_of_the_network() {
         _ => answer("200 OK", &[("Content-Length", bytes.len().to_string())], &bytes),
     });
     let cases = [
-        ("302", "remote-redirect", "io", "trust"),
+        ("302", "remote-malformed", "io", "proxy"),
         ("page", "remote-page", "io", "browser"),
         ("403", "remote-denied", "io", "credentials"),
         ("404", "remote-not-found", "io", "spelling"),
