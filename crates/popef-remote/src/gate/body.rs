@@ -15,8 +15,8 @@ pub(super) struct Checked {
     /// The number of bytes that may still come.
     left: u64,
     end: End,
-    /// For XML, the number of bytes in the current piece between tags.
-    piece: Option<usize>,
+    /// For XML, the current piece of it.
+    piece: Option<Piece>,
     trace: Trace,
 }
 
@@ -34,6 +34,58 @@ enum End {
 /// A key has up to a thousand bytes. Each can be written with six bytes. A token is not longer. Stores put both into
 /// addresses, whose length is limited.
 const MOST_OF_A_TEXT: usize = 16 << 10;
+
+/// A piece of XML: a text, and the tag behind it.
+#[derive(Default)]
+struct Piece {
+    text: Vec<u8>,
+    tag: Vec<u8>,
+    in_tag: bool,
+}
+
+impl Piece {
+    /// Takes a byte. Returns whether the text or the tag is too long.
+    fn take(&mut self, byte: u8, trace: &Trace) -> bool {
+        match byte {
+            b'<' => self.in_tag = true,
+            b'>' => {
+                if let Some(key) = self.folder() {
+                    trace.add_folder(key);
+                }
+                *self = Piece::default();
+            }
+            _ if self.in_tag => self.tag.push(byte),
+            _ => self.text.push(byte),
+        }
+        self.text.len().max(self.tag.len()) > MOST_OF_A_TEXT
+    }
+
+    /// The key that ends here, without the slash at its end. The store does not tell it from a key without one.
+    fn folder(&self) -> Option<String> {
+        let key = self.text.strip_suffix(b"/").filter(|_| matches!(&*self.tag, b"/Key" | b"/Name"))?;
+        let key = str::from_utf8(key).ok()?;
+        let mut parts = key.split('&');
+        let mut plain = parts.next()?.to_owned();
+        for part in parts {
+            let (name, rest) = part.split_once(';')?;
+            plain.push(entity(name)?);
+            plain.push_str(rest);
+        }
+        Some(plain)
+    }
+}
+
+/// The letter for which XML has a name or a number.
+fn entity(name: &str) -> Option<char> {
+    let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix('x') {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => number.parse().ok(),
+    });
+    let named = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\'')];
+    number
+        .and_then(char::from_u32)
+        .or_else(|| named.iter().find(|(known, _)| *known == name).map(|(_, letter)| *letter))
+}
 
 impl Checked {
     /// A body of exactly `len` bytes.
@@ -53,16 +105,13 @@ impl Checked {
 
     /// An XML body of at most `len` bytes, without very long texts.
     pub(super) fn listing(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, end: End::AtMost, piece: Some(0), trace }
+        Checked { body, left: len, end: End::AtMost, piece: Some(Piece::default()), trace }
     }
 
     /// Whether a text of the XML is too long.
     fn is_too_long(&mut self, bytes: &[u8]) -> bool {
         let Some(piece) = &mut self.piece else { return false };
-        bytes.iter().any(|byte| {
-            *piece = if matches!(byte, b'<' | b'>') { 0 } else { piece.saturating_add(1) };
-            *piece > MOST_OF_A_TEXT
-        })
+        bytes.iter().any(|byte| piece.take(*byte, &self.trace))
     }
 }
 

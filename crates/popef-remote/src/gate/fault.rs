@@ -1,5 +1,6 @@
 //! What the gate observed about a request, for the resulting error.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -56,7 +57,7 @@ pub(crate) struct Trace {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What was seen last.
+/// What was seen: of the last request, but for what is collected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) status: Option<u16>,
@@ -65,6 +66,8 @@ pub(crate) struct Seen {
     pub(crate) region: Option<String>,
     /// Whether the answer is labelled as a web page.
     pub(crate) is_page: bool,
+    /// The keys in a listing that end with a slash, without it.
+    pub(crate) folders: HashSet<String>,
     /// Whether the service for credentials was contacted, and not the store.
     pub(crate) of_credentials: bool,
 }
@@ -94,8 +97,19 @@ impl Trace {
 
     pub(super) fn begin(&self, of_credentials: bool) {
         self.usage.add_request();
-        let seen = Seen { of_credentials, ..Seen::default() };
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = seen;
+        let mut seen = self.lock();
+        let folders = std::mem::take(&mut seen.folders);
+        *seen = Seen { of_credentials, folders, ..Seen::default() };
+    }
+
+    /// Records a key that ends with a slash.
+    pub(super) fn add_folder(&self, key: String) {
+        self.lock().folders.insert(key);
+    }
+
+    /// Whether a key that was listed ended with a slash. Each is told once, so that no more than a page of them is kept.
+    pub(crate) fn takes_folder(&self, key: &str) -> bool {
+        self.lock().folders.remove(key)
     }
 
     pub(super) fn answered(&self, status: u16, region: Option<String>, is_page: bool) {

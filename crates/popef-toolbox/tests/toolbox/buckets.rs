@@ -90,6 +90,25 @@ fn a_listing_reads_what_it_lists() {
     assert_eq!((hash.status, digests.len()), (0, 2), "{hash:?}");
 }
 
+/// Consoles make a folder visible by an empty object. The store's own name of it has no slash.
+#[test]
+fn what_marks_a_folder_is_no_file() {
+    let place = place();
+    let good = place.read(FILE);
+    let server = bucket(&[
+        ("f", good.clone()),
+        ("f/", Vec::new()),
+        ("f/&.popef/", Vec::new()),
+        ("f/a.popef", good.clone()),
+        ("f/g.popef/", b"garbage".to_vec()),
+        ("f/g.popef", good),
+    ]);
+    for (pattern, files) in [("s3://b/**", 3), ("s3://b/f/*", 2), ("s3://b/f/", 2), ("s3://b/*", 1)] {
+        let run = finish(&mut popef(&place, &server, &["ls", "--format", "json", pattern])).good();
+        assert_eq!(run.json()["files"].as_array().unwrap().len(), files, "{pattern} {}", run.text());
+    }
+}
+
 /// All ways to name the address of a store are checked, before a connection is made.
 #[test]
 fn no_setting_leads_to_the_credentials_of_a_machine() {
