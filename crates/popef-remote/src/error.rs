@@ -140,6 +140,9 @@ codes! {
     /// The store cannot replace an object only if it is still the same.
     NoCondition, "remote-no-condition", Unsupported, "the object cannot be replaced safely",
         "write to another name with -o, and compare before you replace it";
+    /// The store's answer to a write was lost, and what is there now could not be found out.
+    Unsure, "remote-unsure", Other, "it is not known whether the object was written",
+        "look at the object, and write it again if it is not the new one";
     /// A file on this machine could not be read.
     Local, "remote-local", Other, "the new file could not be read on this machine",
         "look at the disk that has the temporary files";
@@ -153,7 +156,7 @@ codes! {
     Key, "remote-key", InvalidInput, "the bucket has a key that cannot be read",
         "name objects one by one, or give a prefix or a pattern without such keys";
     /// Something else.
-    Other, "remote-failed", Other, "the store could not be read",
+    Other, "remote-failed", Other, "the store could not be used",
         "look at the settings of the store (docs/REMOTE.md)";
 }
 

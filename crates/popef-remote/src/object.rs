@@ -328,6 +328,8 @@ fn of_status(status: Option<u16>, region: Option<&str>, text: &str) -> (Code, St
     let said = said(text).unwrap_or_default();
     match (status, region) {
         (Some(301 | 307 | 308 | 400), Some(region)) => (Code::Region, format!("it is {region}")),
+        // The object need not exist, and the upload was known before.
+        (Some(404), _) if said == "NoSuchUpload" => (Code::Refused, said),
         (Some(404 | 410), _) => (Code::NotFound, said),
         (Some(401 | 403), _) => (Code::Denied, said),
         (Some(412), _) => (Code::Changed, said),

@@ -200,7 +200,7 @@ impl Remote {
     }
 
     /// Runs some work on the runtime, and waits for it.
-    fn done<T: Send + 'static>(
+    pub(crate) fn done<T: Send + 'static>(
         &self,
         context: &Context,
         work: impl Future<Output = Result<T, RemoteError>> + Send + 'static,

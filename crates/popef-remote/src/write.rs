@@ -1,7 +1,7 @@
 //! Writes objects: completely or not at all.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use crate::error::{Code, RemoteError};
 use crate::gate::{TRACE, Trace};
 use crate::location::{Kind, Location, Place};
-use crate::object::{Context, Version};
+use crate::object::{Context, Object, Version};
 use crate::remote::Remote;
 use crate::store::Placed;
 
@@ -59,21 +59,17 @@ impl Remote {
             return Ok(());
         }
         let placed = self.stores.place(location)?;
-        let (answer, answered) = sync_channel(1);
         let of_task = context.clone();
-        self.handle.spawn(async move {
-            let _ = answer.send(of_task.etag(&placed).await);
-        });
-        match answered.recv() {
-            Ok(Ok(Some(_))) => Err(exists(&context)),
-            Ok(Ok(None)) => Ok(()),
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(context.error(Code::Stopped, "")),
+        match self.done(&context, async move { of_task.etag(&placed).await })? {
+            Some(_) => Err(exists(&context)),
+            None => Ok(()),
         }
     }
 
     /// Writes an object with the bytes of a file, from its start. It appears when all of it has arrived. After a
-    /// failure, nothing has changed, and no part of it is left.
+    /// failure, nothing has changed, and no part of it is left, unless the error says otherwise: [`Code::Unsure`] if the
+    /// store's answer was lost and nothing tells what is there, and [`PARTS_LEFT`]. If a caller stops, the object may
+    /// still appear, as a whole.
     ///
     /// The store decides what may be replaced at the moment when the object appears. Azure cannot do that for objects
     /// of more than 8 MiB: there the object is only checked just before, and [`Replace::Opened`] is refused.
@@ -97,7 +93,7 @@ impl Remote {
         self.handle.spawn(async move {
             let are_left = AtomicBool::new(false);
             let trace = Trace::new(of_task.usage.clone());
-            let upload = Upload {
+            let mut upload = Upload {
                 store: &*store,
                 placed: &placed,
                 context: &of_task,
@@ -105,6 +101,7 @@ impl Remote {
                 file,
                 len,
                 are_left: &are_left,
+                trace: &trace,
             };
             let work = async { if in_parts { upload.in_parts().await } else { upload.at_once().await } };
             let done = TRACE.scope(trace.clone(), work).await.map_err(|failure| match failure {
@@ -114,6 +111,10 @@ impl Remote {
                 Failure::Local(error) => of_task.error(Code::Local, error.to_string()),
                 Failure::Stopped => of_task.error(Code::Stopped, ""),
                 Failure::Store(error) => refused(&of_task, &replace, &error, &trace),
+                Failure::Unsure(error) => {
+                    let explained = of_task.explained(&error, &trace);
+                    of_task.error(Code::Unsure, explained.code().what()).with_status(explained.status())
+                }
             });
             let done = done.map_err(|error| {
                 if are_left.load(Ordering::Relaxed) { error.leaving(parts_left(kind, &of_bucket)) } else { error }
@@ -172,6 +173,8 @@ enum Failure {
     /// The existing object may not be replaced.
     Changed,
     Stopped,
+    /// After this error, the object may be there, or may still appear.
+    Unsure(object_store::Error),
 }
 
 impl From<object_store::Error> for Failure {
@@ -189,26 +192,34 @@ struct Upload<'u> {
     len: u64,
     /// Whether the store may still have parts of it after a failure.
     are_left: &'u AtomicBool,
+    trace: &'u Trace,
 }
 
 impl Upload<'_> {
-    async fn at_once(mut self) -> Result<(), Failure> {
+    async fn at_once(&mut self) -> Result<(), Failure> {
         let bytes = read(&mut self.file, self.len)?;
         let options = PutOptions { mode: self.condition.mode(), ..PutOptions::default() };
         let put = self.store.put_opts(&self.placed.path, bytes.into(), options);
         // One request either arrives whole or has no effect, so nothing has to be removed.
-        unless_stopped(self.context.options.stopped, Duration::ZERO, async { Ok(put.await.map(drop)?) }).await
+        let done = unless_stopped(self.context.options.stopped, Duration::ZERO, async { Ok(put.await.map(drop)?) });
+        self.unless_there(done.await).await
     }
 
-    async fn in_parts(mut self) -> Result<(), Failure> {
-        let mut upload = self.store.put_multipart(&self.placed.path).await?;
+    async fn in_parts(&mut self) -> Result<(), Failure> {
         let stopped = self.context.options.stopped;
+        let begin = async { Ok(self.store.put_multipart(&self.placed.path).await?) };
+        let begun = unless_stopped(stopped, GRACE, begin).await;
+        self.are_left.store(matches!(begun, Err(Failure::Stopped)), Ordering::Relaxed);
+        let mut upload = begun?;
         let work = async {
             send(&mut *upload, &mut self.file, self.len).await?;
             self.look_again().await
         };
         let done = match unless_stopped(stopped, Duration::ZERO, work).await {
-            Ok(()) => unless_stopped(stopped, GRACE, async { Ok(upload.complete().await.map(drop)?) }).await,
+            Ok(()) => {
+                let done = unless_stopped(stopped, GRACE, async { Ok(upload.complete().await.map(drop)?) }).await;
+                self.unless_there(done).await
+            }
             failed => failed,
         };
         if done.is_err() {
@@ -216,9 +227,50 @@ impl Upload<'_> {
             let longest = if stopped.is_some_and(|stopped| stopped()) { GRACE } else { ABORT };
             let trace = Trace::new(self.context.usage.clone());
             let taken_back = TRACE.scope(trace, timeout(longest, upload.abort())).await;
-            self.are_left.store(!matches!(taken_back, Ok(Ok(()))), Ordering::Relaxed);
+            let is_gone = matches!(taken_back, Ok(Ok(()) | Err(object_store::Error::NotFound { .. })));
+            self.are_left.store(!is_gone, Ordering::Relaxed);
         }
         done
+    }
+
+    /// Finds out what a failure means of the request that makes the object appear. The store may have done it although its answer
+    /// was lost, and then it refuses the repeated request.
+    async fn unless_there(&mut self, done: Result<(), Failure>) -> Result<(), Failure> {
+        let Err(Failure::Store(error)) = done else { return done };
+        let seen = self.trace.seen();
+        let is_refused = seen.status.is_some_and(|status| (300..500).contains(&status) && !matches!(status, 408 | 429));
+        if seen.settled == 0 || (seen.settled == 1 && is_refused) {
+            return Err(Failure::Store(error));
+        }
+        let stopped = self.context.options.stopped;
+        match unless_stopped(stopped, Duration::ZERO, self.is_there()).await {
+            Ok(true) => Ok(()),
+            // A request without an answer may still be under way.
+            Ok(false) if seen.status.is_some() => Err(Failure::Store(error)),
+            Err(Failure::Stopped) => Err(Failure::Stopped),
+            _ => Err(Failure::Unsure(error)),
+        }
+    }
+
+    /// Whether the object has the bytes of the new one.
+    async fn is_there(&mut self) -> Result<bool, Failure> {
+        let object = match Object::open(self.placed.clone(), self.context.clone()).await {
+            Ok((object, _)) if object.size() == self.len => object,
+            Ok(_) => return Ok(false),
+            Err(error) if error.code() == Code::NotFound => return Ok(false),
+            Err(error) => return Err(Failure::Remote(error)),
+        };
+        self.file.rewind().map_err(Failure::Local)?;
+        let mut at = 0;
+        while at < self.len {
+            let end = at.saturating_add(PIECE).min(self.len);
+            let there = object.read(at..end).await.map_err(Failure::Remote)?;
+            if there != read(&mut self.file, end.saturating_sub(at))? {
+                return Ok(false);
+            }
+            at = end;
+        }
+        Ok(true)
     }
 
     /// Checks the object that would be replaced. Some stores with Amazon's interface ignore conditions when an upload

@@ -57,7 +57,7 @@ pub(crate) struct Trace {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What was seen: of the last request, but for what is collected.
+/// What was seen: of the last request, but for what is counted or collected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) status: Option<u16>,
@@ -66,6 +66,8 @@ pub(crate) struct Seen {
     pub(crate) region: Option<String>,
     /// Whether the answer is labelled as a web page.
     pub(crate) is_page: bool,
+    /// How many requests that make an object appear may have arrived.
+    pub(crate) settled: u32,
     /// The keys in a listing that end with a slash, without it.
     pub(crate) folders: HashSet<String>,
     /// Whether the service for credentials was contacted, and not the store.
@@ -98,8 +100,14 @@ impl Trace {
     pub(super) fn begin(&self, of_credentials: bool) {
         self.usage.add_request();
         let mut seen = self.lock();
-        let folders = std::mem::take(&mut seen.folders);
-        *seen = Seen { of_credentials, folders, ..Seen::default() };
+        let (settled, folders) = (seen.settled, std::mem::take(&mut seen.folders));
+        *seen = Seen { of_credentials, settled, folders, ..Seen::default() };
+    }
+
+    /// Counts a request that makes an object appear, and that may have arrived.
+    pub(super) fn settles(&self) {
+        let mut seen = self.lock();
+        seen.settled = seen.settled.saturating_add(1);
     }
 
     /// Records a key that ends with a slash.

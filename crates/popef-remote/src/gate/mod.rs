@@ -139,6 +139,7 @@ impl Gate {
         // No proxy is nearer to this machine, or should see its credentials.
         let client = if place == Place::Elsewhere { Ok(self.clients.outside()) } else { self.clients.direct() };
         let client = client.map_err(|error| HttpError::new(HttpErrorKind::Connect, error))?;
+        let settles = settles(&request);
         let answer = client.call(request);
         let answer = if self.of_credentials {
             let longest = if place == Place::Metadata { CREDENTIALS_TIMEOUT } else { Duration::MAX };
@@ -147,7 +148,11 @@ impl Gate {
                 _ => return Err(trace.fault(HttpErrorKind::Decode, Fault::NoCredentials)),
             }
         } else {
-            answer.await?
+            let answer = answer.await;
+            if settles && !answer.as_ref().is_err_and(|error| error.kind() == HttpErrorKind::Connect) {
+                trace.settles();
+            }
+            answer?
         };
         let region = answer.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
         let is_page = self.address.is_some() && is_page(answer.headers());
@@ -224,6 +229,13 @@ impl HttpService for Gate {
 fn completes_upload(request: &HttpRequest) -> bool {
     let query = request.uri().query().unwrap_or_default();
     request.method() == Method::POST && query.split('&').any(|part| part.starts_with("uploadId="))
+}
+
+/// Whether a request makes an object appear: it has all of the object, or completes an upload in parts.
+fn settles(request: &HttpRequest) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    let is_part = query.split('&').any(|part| part == "comp=block" || part.starts_with("partNumber="));
+    completes_upload(request) || (request.method() == Method::PUT && !is_part)
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 use crate::common::{Place, finish};
-use crate::remote::server::{Answer, Server, answer, tagged};
+use crate::remote::in_parts;
+use crate::remote::server::{Answer, Asked, Server, answer, tagged};
 
 const FILE: &str = "executable.popef";
 
@@ -106,6 +108,142 @@ fn what_marks_a_folder_is_no_file() {
     for (pattern, files) in [("s3://b/**", 3), ("s3://b/f/*", 2), ("s3://b/f/", 2), ("s3://b/*", 1)] {
         let run = finish(&mut popef(&place, &server, &["ls", "--format", "json", pattern])).good();
         assert_eq!(run.json()["files"].as_array().unwrap().len(), files, "{pattern} {}", run.text());
+    }
+}
+
+/// What a store keeps of an object, and of an upload in parts.
+#[derive(Default)]
+struct Kept {
+    object: Option<Vec<u8>>,
+    version: usize,
+    parts: BTreeMap<usize, Vec<u8>>,
+    writes: usize,
+}
+
+impl Kept {
+    fn put(&mut self, bytes: Vec<u8>) {
+        (self.object, self.version) = (Some(bytes), self.version + 1);
+    }
+}
+
+/// What happens to the first request that makes the object appear.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum First {
+    /// It is done, and the answer says that it was not.
+    Done,
+    /// It is done, and there is no answer.
+    Lost,
+    /// It is done, the answer says that it was not, and nobody may look.
+    Hidden,
+    /// It is not done, and then somebody else writes.
+    Other,
+}
+
+/// A store of one object.
+fn store(old: Option<Vec<u8>>, first: First) -> (Server, Arc<Mutex<Kept>>) {
+    let kept = Arc::new(Mutex::new(Kept { object: old, ..Kept::default() }));
+    let shared = Arc::clone(&kept);
+    let server = Server::start(move |_, asked| answered(&mut shared.lock().unwrap(), asked, first));
+    (server, kept)
+}
+
+fn answered(kept: &mut Kept, asked: &Asked, first: First) -> Answer {
+    let tag = format!("\"v{}\"", kept.version);
+    let mut words = asked.line.split(' ');
+    let (method, path) = (words.next().unwrap(), words.next().unwrap());
+    let part = path.split(['?', '&']).find_map(|word| word.strip_prefix("partNumber="));
+    match (method, part) {
+        ("GET", _) if first == First::Hidden && kept.writes > 0 => xml("403 Forbidden", ""),
+        ("GET", _) => kept.object.as_ref().map_or_else(missing, |bytes| tagged(bytes, asked, &tag)),
+        ("POST", _) if path.ends_with("?uploads=") || path.ends_with("?uploads") => {
+            xml("200 OK", "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>")
+        }
+        ("PUT", Some(part)) => {
+            kept.parts.insert(part.parse().unwrap(), asked.body.clone());
+            answer("200 OK", &[("Content-Length", "0".into()), ("ETag", "\"p\"".into())], b"")
+        }
+        ("DELETE", _) => xml("404 Not Found", "<Error><Code>NoSuchUpload</Code></Error>"),
+        ("PUT" | "POST", _) => {
+            kept.writes += 1;
+            if kept.writes > 1 && method == "POST" {
+                return xml("404 Not Found", "<Error><Code>NoSuchUpload</Code></Error>");
+            }
+            let may = asked.header("if-match").is_none_or(|wanted| wanted == tag)
+                && (asked.header("if-none-match").is_none() || kept.object.is_none());
+            if !may {
+                return xml("412 Precondition Failed", "<Error><Code>PreconditionFailed</Code></Error>");
+            }
+            let new = match method {
+                "PUT" => asked.body.clone(),
+                _ => std::mem::take(&mut kept.parts).into_values().flatten().collect(),
+            };
+            kept.put(if first == First::Other { b"of somebody else".to_vec() } else { new });
+            if first == First::Lost { Vec::new() } else { xml("500 Internal Server Error", "") }
+        }
+        _ => panic!("{}", asked.line),
+    }
+}
+
+/// The store decides, and not the answer that arrives: it refuses to do again what it has done.
+#[test]
+fn a_write_that_was_done_is_told_as_done() {
+    let place = place();
+    in_parts(&place);
+    let small: (&[&str], _) = (&["set", "--rename", "input_parameter=w", "--in-place", "s3://b/k.popef"], Some(FILE));
+    let new: (&[&str], _) = (&["merge", FILE, "-o", "s3://b/k.popef"], None);
+    let large: (&[&str], _) = (&["merge", "large.popef", "-o", "s3://b/k.popef", "--force"], Some(FILE));
+    let cases = [
+        (small, First::Done, ""),
+        (small, First::Hidden, "remote-unsure"),
+        (small, First::Other, "remote-changed"),
+        (small, First::Lost, ""),
+        (new, First::Done, ""),
+        (new, First::Hidden, "remote-unsure"),
+        (new, First::Other, "file-exists"),
+        (large, First::Done, ""),
+        (large, First::Lost, ""),
+        (large, First::Hidden, "remote-unsure"),
+        (large, First::Other, "NoSuchUpload"),
+    ];
+    for ((words, old), first, code) in cases {
+        let (server, kept) = store(old.map(|name| place.read(name)), first);
+        let run = finish(&mut popef(&place, &server, words));
+        let kept = kept.lock().unwrap();
+        assert_eq!(kept.version, 1, "{words:?} {first:?} {run:?}");
+        assert_eq!(run.status, if code.is_empty() { 0 } else { 2 }, "{words:?} {first:?} {run:?}");
+        assert!(run.err.contains(code) && !run.err.contains("spelling"), "{words:?} {first:?} {run:?}");
+        assert!(!run.err.contains("may be left"), "{words:?} {first:?} {run:?}");
+        if first != First::Other {
+            assert!(popef::File::from_bytes(kept.object.clone().unwrap()).unwrap().damage().is_none());
+        }
+    }
+}
+
+/// Before anything is written, and while an upload begins, nothing is waited for in vain.
+#[cfg(unix)]
+#[test]
+fn a_silent_store_does_not_hold_a_stop() {
+    use crate::signal::{signal, status};
+    let place = place();
+    in_parts(&place);
+    for silent in ["GET", "POST"] {
+        let server = Server::start(move |_, asked| {
+            while asked.line.starts_with(silent) {
+                std::thread::park();
+            }
+            missing()
+        });
+        let mut command = popef(&place, &server, &["merge", "large.popef", "-o", "s3://b/k.popef"]);
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        while !server.asked().iter().any(|asked| asked.line.starts_with(silent)) {
+            assert_eq!(child.try_wait().unwrap(), None, "the command has ended");
+            std::thread::yield_now();
+        }
+        signal(&child, "TERM");
+        let done = child.wait_with_output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), status("TERM"), "{silent} {said}");
+        assert_eq!(said.contains("parts of the upload may be left"), silent == "POST", "{said}");
     }
 }
 
