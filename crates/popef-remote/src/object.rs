@@ -230,7 +230,10 @@ impl Context {
             }
             (.., object_store::Error::Precondition { .. }) => (Code::Changed, String::new()),
             (.., object_store::Error::InvalidPath { source }) => (Code::Key, source.to_string()),
-            _ => of_status(seen.status, seen.region.as_deref(), &error.to_string()),
+            _ => {
+                let said = said(&error.to_string()).or(seen.said.filter(|said| is_code(said))).unwrap_or_default();
+                of_status(seen.status, seen.region.as_deref(), said)
+            }
         };
         let status = if seen.status.is_some_and(|status| status >= 300) { seen.status } else { None };
         // If no answer came at all, the store has already repeated the request.
@@ -266,7 +269,7 @@ impl Context {
             Ok(answer) if answer.status().as_u16() == 200 => Ok(answer),
             Ok(answer) => {
                 let status = Some(answer.status().as_u16());
-                let (code, found) = of_status(status, None, "");
+                let (code, found) = of_status(status, None, String::new());
                 Err(self.error(code, found).with_status(status))
             }
             Err(error) => {
@@ -324,8 +327,7 @@ fn of_connection(reason: &str) -> (Code, String) {
     }
 }
 
-fn of_status(status: Option<u16>, region: Option<&str>, text: &str) -> (Code, String) {
-    let said = said(text).unwrap_or_default();
+fn of_status(status: Option<u16>, region: Option<&str>, said: String) -> (Code, String) {
     match (status, region) {
         (Some(301 | 307 | 308 | 400), Some(region)) => (Code::Region, format!("it is {region}")),
         // The object need not exist, and the upload was known before.
@@ -344,6 +346,9 @@ fn of_status(status: Option<u16>, region: Option<&str>, text: &str) -> (Code, St
 fn said(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("<Code>")?;
     let (code, _) = rest.split_once("</Code>")?;
-    let is_code = code.len() <= 64 && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_code.then(|| code.to_owned())
+    is_code(code).then(|| code.to_owned())
+}
+
+fn is_code(word: &str) -> bool {
+    word.len() <= 64 && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

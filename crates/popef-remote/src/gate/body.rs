@@ -52,6 +52,9 @@ impl Piece {
                 if let Some(key) = self.folder() {
                     trace.add_folder(key);
                 }
+                if self.tag == b"/Code" {
+                    trace.said(&self.text);
+                }
                 *self = Piece::default();
             }
             _ if self.in_tag => self.tag.push(byte),

@@ -62,6 +62,8 @@ pub(crate) struct Trace {
 pub(crate) struct Seen {
     pub(crate) status: Option<u16>,
     pub(crate) fault: Option<Fault>,
+    /// The code of an error in an answer that was none by its status.
+    pub(crate) said: Option<String>,
     /// The bucket's region, if the store states it.
     pub(crate) region: Option<String>,
     /// Whether the answer is labelled as a web page.
@@ -108,6 +110,11 @@ impl Trace {
     pub(super) fn settles(&self) {
         let mut seen = self.lock();
         seen.settled = seen.settled.saturating_add(1);
+    }
+
+    /// Records the code of an error.
+    pub(super) fn said(&self, code: &[u8]) {
+        self.lock().said = str::from_utf8(code).ok().map(str::to_owned);
     }
 
     /// Records a key that ends with a slash.

@@ -137,6 +137,8 @@ enum First {
     Hidden,
     /// It is not done, and then somebody else writes.
     Other,
+    /// It is not done, and the answer says so under a status that says that it was.
+    Refused,
 }
 
 /// A store of one object.
@@ -173,6 +175,9 @@ fn answered(kept: &mut Kept, asked: &Asked, first: First) -> Answer {
             if !may {
                 return xml("412 Precondition Failed", "<Error><Code>PreconditionFailed</Code></Error>");
             }
+            if first == First::Refused {
+                return xml("200 OK", "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>");
+            }
             let new = match method {
                 "PUT" => asked.body.clone(),
                 _ => std::mem::take(&mut kept.parts).into_values().flatten().collect(),
@@ -204,12 +209,13 @@ fn a_write_that_was_done_is_told_as_done() {
         (large, First::Lost, ""),
         (large, First::Hidden, "remote-unsure"),
         (large, First::Other, "NoSuchUpload"),
+        (large, First::Refused, "the store could not be used: AccessDenied"),
     ];
     for ((words, old), first, code) in cases {
         let (server, kept) = store(old.map(|name| place.read(name)), first);
         let run = finish(&mut popef(&place, &server, words));
         let kept = kept.lock().unwrap();
-        assert_eq!(kept.version, 1, "{words:?} {first:?} {run:?}");
+        assert_eq!(kept.version, usize::from(first != First::Refused), "{words:?} {first:?} {run:?}");
         assert_eq!(run.status, if code.is_empty() { 0 } else { 2 }, "{words:?} {first:?} {run:?}");
         assert!(run.err.contains(code) && !run.err.contains("spelling"), "{words:?} {first:?} {run:?}");
         assert!(!run.err.contains("may be left"), "{words:?} {first:?} {run:?}");
