@@ -99,6 +99,12 @@ impl Error {
         self.0.problem.clone()
     }
 
+    /// Sets the number of the blob that the error is about.
+    pub(crate) fn in_blob(mut self, blob: usize) -> Self {
+        self.0.location.blob = Some(blob);
+        self
+    }
+
     /// Sets the place of the blob that the error is about.
     pub(crate) fn in_blob_at(mut self, range: Option<Range<u64>>) -> Self {
         self.0.blob_range = range;

@@ -1,6 +1,7 @@
 //! Copies blobs from files that were read. The data is copied byte for byte.
 
-use std::io::Read;
+use std::fs;
+use std::io::{self, Read};
 
 use super::blob::BlobWriter;
 use super::blob_copy::BlobCopy;
@@ -8,7 +9,7 @@ use super::destination::Destination;
 use super::problem::WriteProblem;
 use super::writer::{Writer, Written};
 use crate::error::{Error, Problem};
-use crate::read::InSource;
+use crate::read::{Data, InSource};
 use crate::types::BlobType;
 use crate::wire::NewHead;
 
@@ -44,7 +45,8 @@ pub(super) fn copy_all<'b, D: Destination>(
 struct Run<'b> {
     first: BlobCopy<'b>,
     head: NewHead,
-    others: usize,
+    /// Where the others begin in the file.
+    others: Vec<u64>,
     /// The place in the source from which the bytes are copied. `None` if they are copied from memory.
     place: Option<InSource<'b>>,
     /// The number of bytes after the header and info of the first blob.
@@ -59,7 +61,7 @@ impl<'b> Run<'b> {
         // mapping, which is what the caller sees.
         let mapped = data.as_slice().is_some();
         let place = first.blob.in_source().filter(|place| !mapped || place.check_unchanged().is_ok());
-        Ok(Run { first, head, others: 0, place, len: data.len() })
+        Ok(Run { first, head, others: Vec::new(), place, len: data.len() })
     }
 
     /// The size of the first blob's copy.
@@ -76,7 +78,7 @@ impl<'b> Run<'b> {
         if !follows || !copy.is_verbatim() || blob.blob_type() == BlobType::PoplarExecutable {
             return false;
         }
-        self.others = self.others.saturating_add(1);
+        self.others.push(blob.offset());
         self.len = self.len.saturating_add(blob.size());
         true
     }
@@ -84,19 +86,22 @@ impl<'b> Run<'b> {
     /// Copies all blobs of the run. Returns their place.
     fn copy<D: Destination>(self, writer: &mut Writer<D>) -> Result<Written, Error> {
         let Run { first, head, others, place, len } = self;
-        let data = first.blob.data();
+        let (data, index) = (first.blob.data(), first.blob.index());
         let file = first.blob.in_source().and_then(|place| place.file());
         if file.is_some_and(|file| writer.is_file(file)) {
             return Err(writer.refusal(WriteProblem::CopyFromTarget));
         }
         let mut open = BlobWriter::with_head(writer, first.label(), head, Some(len))?;
         match place {
-            Some(place) if len >= BY_THE_SYSTEM => copy_file(&mut open, place, len)?,
-            Some(place) if others > 0 => place.data(len).in_pieces(|piece| open.put(piece))?,
+            Some(place) if len >= BY_THE_SYSTEM => match place.open_again() {
+                Some(file) => copy_file(&mut open, place, file.take(len))?,
+                None => copy_pieces(&mut open, place.data(len), index, &others)?,
+            },
+            Some(place) if !others.is_empty() => copy_pieces(&mut open, place.data(len), index, &others)?,
             _ => data.in_pieces(|piece| open.put(piece))?,
         }
         let written = open.finish()?;
-        writer.finished_more(others);
+        writer.finished_more(others.len());
         Ok(written)
     }
 }
@@ -104,11 +109,27 @@ impl<'b> Run<'b> {
 fn copy_file<D: Destination>(
     open: &mut BlobWriter<&mut Writer<D>>,
     place: InSource<'_>,
-    len: u64,
+    mut from: io::Take<fs::File>,
 ) -> Result<(), Error> {
-    let Some(file) = place.open_again() else { return place.data(len).in_pieces(|piece| open.put(piece)) };
-    let copied = open.put_file(&mut file.take(len))?;
+    let copied = open.put_file(&mut from)?;
     // A change of the file is the cause of a failed copy, so it is reported first.
     place.check_unchanged()?;
     copied.map_err(|source| open.writer().failed_to_write(source))
+}
+
+/// Copies the data of a blob and all of the others behind it. An error of reading is about the one that was read.
+fn copy_pieces<D: Destination>(
+    open: &mut BlobWriter<&mut Writer<D>>,
+    data: Data<'_>,
+    index: usize,
+    others: &[u64],
+) -> Result<(), Error> {
+    let mut is_read = true;
+    let copied = data.in_pieces(|piece| open.put(piece).inspect_err(|_| is_read = false));
+    copied.map_err(|error| match error.offset() {
+        Some(offset) if is_read => {
+            error.in_blob(index.saturating_add(others.partition_point(|start| *start <= offset)))
+        }
+        _ => error,
+    })
 }

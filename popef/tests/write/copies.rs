@@ -69,6 +69,34 @@ fn copy_all_gives_the_bytes_of_the_blobs_from_and_to_every_place() {
     assert_eq!((error.code(), error.blob()), (ErrorCode::DuplicateExecutable, Some(3)), "{error}");
 }
 
+/// Blobs are copied together, and each has its errors.
+#[test]
+fn an_error_of_reading_is_about_the_blob_that_was_read() {
+    struct Breaks(Vec<u8>, u64);
+    impl ReadAt for Breaks {
+        fn size(&self) -> u64 {
+            self.0.len() as u64
+        }
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+            let start = usize::try_from(offset).unwrap();
+            buf.copy_from_slice(&self.0[start..start + buf.len()]);
+            // Heads are short.
+            let breaks = buf.len() > 5000 && offset + buf.len() as u64 > self.1;
+            if breaks { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
+        }
+    }
+    let bytes = in_memory(|writer| {
+        (0..4u8).for_each(|index| _ = writer.write_opaque(&opaque("large"), &[index; 300_000]).unwrap());
+    });
+    for at in [100_000, 400_000, 700_000, 1_100_000] {
+        let file = OpenOptions::new().read_ahead(0, 0).source(Breaks(bytes.clone(), at)).unwrap();
+        let error = Writer::stream(Vec::new()).copy_all(file.blobs()).unwrap_err();
+        let (blob, offset) = (file.blob(error.blob().unwrap()).unwrap(), error.offset().unwrap());
+        assert!((blob.offset()..blob.offset() + blob.size()).contains(&offset), "{at}: {error}");
+        assert!(offset <= at && at < offset + 300_000, "{at}: {error}");
+    }
+}
+
 #[test]
 fn names_that_the_format_forbids_are_copied_if_that_is_allowed() {
     for name in ["checks/PE010.popef", "checks/PE105.popef"] {
