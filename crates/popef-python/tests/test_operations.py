@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import io
+import itertools
 import json
 import os
 import shutil
@@ -448,6 +449,38 @@ def test_a_callable_is_asked_about_the_blobs_of_each_file(model, tmp_path):
     popef.merge([model, other], dry_run=True, keep="all", select=lambda blob: asked.append(blob.name) or True)
     assert asked.count("layer.bias") >= 2
     assert set(asked) == {"e", None, "popart", "w", "layer.bias", "f"}
+
+
+ASKING = {
+    "merge": lambda model, to, ask: popef.merge([model], to, select=ask),
+    "merge in place": lambda model, to, ask: popef.merge([model], model, select=ask, overwrite="inputs"),
+    "compress": lambda model, to, ask: popef.compress(model, to, select=ask),
+    "decompress": lambda model, to, ask: popef.decompress(model, to, select=ask),
+    "strip": lambda model, to, ask: popef.strip(model, to, drop=ask),
+    "set": lambda model, to, ask: popef.set(model, to, version="3.3.0", select=ask),
+    "split": lambda model, to, ask: popef.split(model, to, select=ask),
+    "extract": lambda model, to, ask: popef.extract(model, to, select=ask),
+}
+
+
+@pytest.mark.parametrize("operation", ASKING)
+def test_nothing_is_written_if_a_callable_raises_in_any_of_its_calls(operation, model, tmp_path):
+    content = model.read_bytes()
+    for failing in range(1, 100):
+        calls = itertools.count(1)
+
+        def ask(blob):
+            if next(calls) == failing:
+                raise KeyError(failing)
+            return blob.index in (0, 3)
+
+        try:
+            ASKING[operation](model, tmp_path / "out", ask)
+            break
+        except KeyError:
+            assert (os.listdir(tmp_path), model.read_bytes()) == (["model.popef"], content)
+    assert failing > 2
+    assert (tmp_path / "out").exists() or model.read_bytes() != content
 
 
 def write_some(number):

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use popef_ops::diff::{BlobDiff, DiffOptions, Tolerance};
 use popef_ops::hash::{Algorithms, BlobHash, Digests, HashOptions, Manifest, Verification, VerifyOptions, WrongBlob};
-use popef_ops::{Code, Error, FilePath};
+use popef_ops::{Code, Error, FilePath, Progress};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +14,6 @@ use super::select::Select;
 use super::{opened, operate, wrong};
 use crate::file::{self, File};
 use crate::path;
-use crate::work::Watch;
 
 /// Compares two files by meaning, as `popef diff` does.
 ///
@@ -178,7 +177,7 @@ pub(crate) fn verify<'py>(
 }
 
 /// The digest of all bytes of a file, which may be damaged if it has a path.
-fn all_of(file: &popef::File, algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
+fn all_of(file: &popef::File, algorithms: Algorithms, watch: &dyn Progress) -> Result<Digests, Error> {
     if let (Some(_), Some(path)) = (file.damage(), file.path()) {
         return popef_ops::hash::hash_path(path, algorithms, watch);
     }

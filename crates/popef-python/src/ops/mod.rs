@@ -13,11 +13,12 @@ pub(crate) use edit::set;
 pub(crate) use parts::{extract, pack};
 pub(crate) use rewrite::{compress, decompress, merge, recover, split, strip};
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use popef::File as Opened;
 use popef::write::Packing;
-use popef_ops::{Error, Overwrite, Target, TargetFolder};
+use popef_ops::{Error, Overwrite, Progress, Target, TargetFolder};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -92,17 +93,44 @@ fn overwrite_of(given: &Bound<'_, PyAny>) -> PyResult<Overwrite> {
     }
 }
 
+/// The progress of an operation, which stops as soon as a callable of `select` raised an exception: nothing that was chosen without its
+/// answer may be put in place.
+struct Asked<'a> {
+    watch: &'a Watch,
+    select: &'a Select,
+}
+
+impl Asked<'_> {
+    fn unless_raised(&self, flow: impl FnOnce() -> ControlFlow<()>) -> ControlFlow<()> {
+        if self.select.has_raised() { ControlFlow::Break(()) } else { flow() }
+    }
+}
+
+impl Progress for Asked<'_> {
+    fn expect(&self, bytes: u64) {
+        self.watch.expect(bytes);
+    }
+
+    fn advance(&self, bytes: u64) -> ControlFlow<()> {
+        self.unless_raised(|| self.watch.advance(bytes))
+    }
+
+    fn can_place(&self) -> ControlFlow<()> {
+        self.unless_raised(|| self.watch.can_place())
+    }
+}
+
 /// Runs an operation. Returns its report, with its rows for the blobs under `key`.
 fn operate<'py, R: Serialize + Send, W: Serialize + Send>(
     py: Python<'py>,
     progress: Option<&Bound<'py, PyAny>>,
     select: &Select,
     key: Option<&str>,
-    work: impl FnOnce(&Watch, &mut dyn FnMut(W) -> Result<(), Error>) -> Result<R, Error> + Send,
+    work: impl FnOnce(&dyn Progress, &mut dyn FnMut(W) -> Result<(), Error>) -> Result<R, Error> + Send,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut rows = Rows::new(py);
     let done = run(py, progress, |watch| {
-        let done = work(watch, &mut |row| rows.push(row, watch));
+        let done = work(&Asked { watch, select }, &mut |row| rows.push(row, watch));
         done.and_then(|report| rows.flush().map(|()| report))
     })?;
     // What Python code raised is the cause of the error.

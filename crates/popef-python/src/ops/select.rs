@@ -102,7 +102,12 @@ impl Select {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The exception that a callable raised.
+    /// Whether a callable raised anything.
+    pub(super) fn has_raised(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    /// What a callable raised.
     pub(super) fn raised(&self) -> Option<PyErr> {
         self.lock().take()
     }
