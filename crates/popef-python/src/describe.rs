@@ -10,6 +10,7 @@ use popef_show::{Failure, FileReport, FileToShow, Options, Provider, Workers};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use crate::callback;
 use crate::error::raise;
 use crate::file::{self, File};
 use crate::number;
@@ -100,7 +101,7 @@ impl Input {
         };
         match &opened.file {
             Ok(_) => Ok(opened),
-            Err(error) => Err(Python::attach(|py| raise(py, error))),
+            Err(error) => Err(callback::attach(|py| raise(py, error))),
         }
     }
 }
@@ -120,7 +121,7 @@ impl Listing<'_> {
         for (index, opened) in self.files.iter().enumerate() {
             objects.push(self.file(index, opened)?);
         }
-        Python::attach(|py| PyList::new(py, objects).map(Bound::unbind))
+        callback::attach(|py| PyList::new(py, objects).map(Bound::unbind))
     }
 
     /// The object of one file. Data is read without the interpreter's lock.
@@ -136,7 +137,7 @@ impl Listing<'_> {
         };
         let report = FileReport::new(input, self.options);
         let object = report.file_object();
-        let (object, blobs) = Python::attach(|py| -> PyResult<_> {
+        let (object, blobs) = callback::attach(|py| -> PyResult<_> {
             let object = Values::new(py).convert(&object)?;
             if opened.path.as_os_str().is_empty() {
                 object.set_item("path", py.None())?;
@@ -151,7 +152,7 @@ impl Listing<'_> {
             if batch.is_empty() {
                 break;
             }
-            Python::attach(|py| {
+            callback::attach(|py| {
                 let values = Values::new(py);
                 batch.iter().try_for_each(|blob| blobs.bind(py).append(values.convert(blob)?))
             })?;

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PySlice, PyStr
 use crate::blob::{self, Blob};
 use crate::error::raise;
 use crate::origin::{Bytes, Inside, Opening, no_blob};
-use crate::{html, local, path, remote, stream, text};
+use crate::{callback, html, local, path, remote, stream, text};
 
 /// An opened file: a sequence of its blobs, which can also be found by name. `popef.open` makes it.
 ///
@@ -82,7 +82,7 @@ fn opening(file: &Bound<'_, PyAny>, map: bool, options: &OpenOptions) -> PyResul
         let opened = py.detach(|| options.bytes(backed)).map_err(|error| raise(py, &error))?;
         return Ok(Opening::of(opened, Bytes::Shared(bytes.into_any().unbind()), None));
     }
-    match (map, file.hasattr("read")?) {
+    match (map, callback::has(file, "read")?) {
         (true, true) => {
             Err(PyTypeError::new_err("a file object cannot be mapped: give the path of the file, or leave map out"))
         }
@@ -102,7 +102,7 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
         return Ok(Some(bytes.clone()));
     }
     // A readable object is a file object, even if it also has a buffer, as maps do.
-    if given.is_instance_of::<PyString>() || given.hasattr("read")? {
+    if given.is_instance_of::<PyString>() || callback::has(given, "read")? {
         return Ok(None);
     }
     match PyMemoryView::from(given) {

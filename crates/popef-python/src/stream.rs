@@ -18,6 +18,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
+use crate::callback::{has, method};
 use crate::error::{Own, raise};
 use crate::work::{COPIED, PIECE};
 
@@ -42,10 +43,10 @@ impl Source {
         }
         let _turn = self.turn.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
         let stream = self.stream.bind(py);
-        stream.call_method1("seek", (self.base.saturating_add(offset),))?;
+        method(stream, "seek", (self.base.saturating_add(offset),))?;
         let mut rest = buf;
         while !rest.is_empty() {
-            let bytes = bytes_of(&stream.call_method1("read", (rest.len(),))?)?;
+            let bytes = bytes_of(&method(stream, "read", (rest.len(),))?)?;
             let Some((now, later)) = rest.split_at_mut_checked(bytes.len()) else {
                 return Err(PyTypeError::new_err("the file object gave more bytes than it was asked for"));
             };
@@ -77,22 +78,19 @@ impl ReadAt for Source {
 /// Opens the file in a binary file object, from its position on. One that cannot seek is read to its end.
 pub(crate) fn open(stream: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult<File> {
     let py = stream.py();
-    let is_seekable = match stream.getattr("seekable") {
-        Ok(seekable) => seekable.call0()?.is_truthy()?,
-        Err(_) => false,
-    };
+    let is_seekable = has(stream, "seekable")? && method(stream, "seekable", ())?.is_truthy()?;
     let opened = if is_seekable {
-        let base: u64 = stream.call_method0("tell")?.extract()?;
-        let end: u64 = stream.call_method1("seek", (0, 2))?.extract()?;
-        stream.call_method1("seek", (base,))?;
-        bytes_of(&stream.call_method1("read", (0,))?)?;
+        let base: u64 = method(stream, "tell", ())?.extract()?;
+        let end: u64 = method(stream, "seek", (0, 2))?.extract()?;
+        method(stream, "seek", (base,))?;
+        bytes_of(&method(stream, "read", (0,))?)?;
         let size = end.saturating_sub(base);
         let is_in_memory = stream.is_instance(&py.import("io")?.getattr("BytesIO")?)?;
         let process = (!is_in_memory).then(process::id);
         let source = Source { stream: stream.clone().unbind(), base, size, turn: Mutex::new(()), process };
         py.detach(|| options.source(source))
     } else {
-        let bytes = bytes_of(&stream.call_method0("read")?)?;
+        let bytes = bytes_of(&method(stream, "read", ())?)?;
         py.detach(|| options.bytes(bytes))
     };
     opened.map_err(|error| raise(py, &error))
@@ -166,13 +164,10 @@ pub(crate) fn takes_views(stream: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Fails if a file object is one for text, or for reading only.
 pub(crate) fn check_writable(stream: &Bound<'_, PyAny>) -> PyResult<()> {
     // Files of text have one, also behind the wrappers of the module tempfile.
-    if stream.hasattr("encoding")? || stream.is_instance(&stream.py().import("io")?.getattr("TextIOBase")?)? {
+    if has(stream, "encoding")? || stream.is_instance(&stream.py().import("io")?.getattr("TextIOBase")?)? {
         return Err(PyTypeError::new_err("the file object must be opened in binary mode, such as \"wb\""));
     }
-    let is_writable = match stream.getattr("writable") {
-        Ok(writable) => writable.call0()?.is_truthy()?,
-        Err(_) => true,
-    };
+    let is_writable = !has(stream, "writable")? || method(stream, "writable", ())?.is_truthy()?;
     // Some that can be written to say nothing of it.
     let can_write = is_writable || stream.call_method1("write", (PyBytes::new(stream.py(), b""),)).is_ok();
     can_write.then_some(()).ok_or_else(|| {
@@ -187,8 +182,8 @@ const NOT_WRITABLE: &str = "the file object must be opened for writing";
 
 /// Removes everything from a position on.
 pub(crate) fn cut(stream: &Bound<'_, PyAny>, start: u64) -> PyResult<()> {
-    stream.call_method1("seek", (start, 0))?;
-    stream.call_method1("truncate", (start,)).map(drop)
+    method(stream, "seek", (start, 0))?;
+    method(stream, "truncate", (start,)).map(drop)
 }
 
 /// Less is not worth the calls.
@@ -200,8 +195,8 @@ pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) {
     #[cfg(target_os = "linux")]
     {
         let allocate = || -> Option<()> {
-            let number: i32 = stream.call_method0("fileno").ok()?.extract().ok()?;
-            let position: u64 = stream.call_method0("tell").ok()?.extract().ok()?;
+            let number: i32 = method(stream, "fileno", ()).ok()?.extract().ok()?;
+            let position: u64 = method(stream, "tell", ()).ok()?.extract().ok()?;
             let path = format!("/dev/fd/{number}");
             let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
             let file = is_file.then(|| std::fs::OpenOptions::new().write(true).open(path))?.ok()?;
@@ -249,7 +244,7 @@ fn write_view(stream: &Bound<'_, PyAny>, piece: &Bound<'_, PyAny>, len: usize) -
     let mut rest = piece.clone();
     let mut written = 0usize;
     while written < len {
-        let now = taken(stream, &stream.call_method1("write", (&rest,))?, len.saturating_sub(written))?;
+        let now = taken(stream, &method(stream, "write", (&rest,))?, len.saturating_sub(written))?;
         if now == 0 {
             return Err(io::Error::from(io::ErrorKind::WriteZero).into());
         }
@@ -270,13 +265,13 @@ impl Write for Sink {
         self.call(|stream| {
             let py = stream.py();
             let piece_of_python = offered(py, piece).unwrap_or_else(|| PyBytes::new(py, piece));
-            let written = stream.call_method1("write", (piece_of_python,))?;
+            let written = method(stream, "write", (piece_of_python,))?;
             taken(stream, &written, piece.len())
         })
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.call(|stream| stream.call_method0("flush").map(drop))
+        self.call(|stream| method(stream, "flush", ()).map(drop))
     }
 }
 
@@ -284,9 +279,9 @@ impl Seek for Sink {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.call(|stream| {
             let position = match to {
-                SeekFrom::Start(position) => stream.call_method1("seek", (position, 0)),
-                SeekFrom::Current(by) => stream.call_method1("seek", (by, 1)),
-                SeekFrom::End(by) => stream.call_method1("seek", (by, 2)),
+                SeekFrom::Start(position) => method(stream, "seek", (position, 0)),
+                SeekFrom::Current(by) => method(stream, "seek", (by, 1)),
+                SeekFrom::End(by) => method(stream, "seek", (by, 2)),
             };
             position?.extract()
         })
@@ -295,6 +290,6 @@ impl Seek for Sink {
 
 impl Truncate for Sink {
     fn truncate(&mut self, len: u64) -> io::Result<()> {
-        self.call(|stream| stream.call_method1("truncate", (len,)).map(drop))
+        self.call(|stream| method(stream, "truncate", (len,)).map(drop))
     }
 }

@@ -15,6 +15,7 @@ use popef_work::{Thread, aside};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::callback;
 use crate::error::raise_operation;
 use crate::text::kind_of;
 
@@ -88,7 +89,7 @@ impl Watch {
         py.check_signals()?;
         let Some(tell) = tell else { return Ok(()) };
         let done = self.done.load(Relaxed);
-        tell.call1((done, self.total.load(Relaxed).max(done))).map(drop)
+        callback::call(tell, (done, self.total.load(Relaxed).max(done))).map(drop)
     }
 }
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends long work. The work itself sends the signal, from a file object that it reads."""
+"""Ctrl-C ends long work. The work itself sends the signal, from a file object that it reads. The end of the program ends daemon threads."""
 
 import pytest
 
@@ -84,3 +84,56 @@ def test_a_signal_ends(work, run, tmp_path):
     done = run(PROGRAM, work, cwd=tmp_path)
     assert (done.stdout.split("\n"), done.stderr) == (["stopped", str(64 << 20), ""], "")
     assert list(tmp_path.iterdir()) == []
+
+
+CALLING_BACK = """
+import sys
+import threading
+import time
+import popef
+
+
+def slow(*_):
+    time.sleep(0.01)
+    return True
+
+
+class Stream:
+    def __init__(self):
+        self.file = open(sys.argv[1], "rb")
+
+    def __getattr__(self, name):
+        time.sleep(0.001)
+        return getattr(self.file, name)
+
+    def read(self, size=-1):
+        slow()
+        return self.file.read(size)
+
+
+def work():
+    while True:
+        eval(sys.argv[2])
+
+
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.25)
+# The end of the interpreter takes a while.
+garbage = [[[] for _ in range(1000)] for _ in range(300)]
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "popef.hash(sys.argv[1], progress=slow)",
+        "popef.hash(sys.argv[1], select=slow)",
+        "popef.hash(Stream())",
+        "popef.open(Stream())[2].read()",
+        "next(iter(popef.scan(sys.argv[1] for _ in range(100) if slow())))",
+    ],
+)
+def test_a_daemon_thread_that_is_called_back_does_not_crash_at_the_end(work, run, interop):
+    for _ in range(3):
+        done = run(CALLING_BACK, interop / "executable.popef", work)
+        assert (done.returncode, done.stderr) == (0, "")

@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::select::Select;
 use super::{To, opened, operate, packing, stem, wrong};
+use crate::callback;
 use crate::file;
 use crate::number;
 use crate::text::kind_of;
@@ -151,7 +152,7 @@ fn several(given: &Bound<'_, PyAny>) -> PyResult<Vec<popef::File>> {
     let is_one = given.is_instance_of::<PyString>()
         || given.is_instance_of::<PyBytes>()
         || given.is_instance_of::<file::File>()
-        || given.hasattr("read")?;
+        || callback::has(given, "read")?;
     let needed = || PyTypeError::new_err(format!("a list of files is needed, not {}", kind_of(given)));
     if is_one {
         return Err(needed());

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Serialize;
 
+use crate::callback;
 use crate::to_python::Values;
 use crate::work::Watch;
 
@@ -33,7 +34,7 @@ impl<W: Serialize> Rows<W> {
 
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         let waiting = std::mem::take(&mut self.waiting);
-        let converted = Python::attach(|py| {
+        let converted = callback::attach(|py| {
             let values = Values::new(py);
             waiting.iter().try_for_each(|row| self.list.bind(py).append(values.convert(row)?))
         });

@@ -13,7 +13,7 @@ use pyo3::types::{PyString, PyType};
 use crate::enums::BlobType;
 use crate::error::raise_operation;
 use crate::origin::{Bytes, Opening};
-use crate::{blob, text};
+use crate::{blob, callback, text};
 
 /// One of the things that choose a blob.
 enum Wanted {
@@ -74,7 +74,7 @@ impl Select {
 
     /// Asks a callable. After it raised an exception, it chooses nothing.
     fn ask(&self, callable: &Py<PyAny>, blob: &Blob<'_>) -> bool {
-        let answer = Python::attach(|py| -> PyResult<bool> {
+        let answer = callback::attach(|py| -> PyResult<bool> {
             if self.lock().is_some() {
                 return Ok(false);
             }
@@ -82,7 +82,7 @@ impl Select {
             let callable = callable.bind(py);
             match callable.cast::<PyType>() {
                 Ok(class) => object.is_instance(class),
-                Err(_) => callable.call1((object,))?.is_truthy(),
+                Err(_) => callback::call(callable, (object,))?.is_truthy(),
             }
         });
         answer.unwrap_or_else(|raised| {

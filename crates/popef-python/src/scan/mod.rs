@@ -22,7 +22,7 @@ use self::batch::Array;
 use self::columns::{Cell, Column, Needs, Row};
 use self::scanned::{Fault, Hashing, Scanned, Wanted};
 use crate::error::raise_operation;
-use crate::{check, number, path, text};
+use crate::{callback, check, number, path, text};
 
 /// Maximum number of files that are opened ahead, if they have few blobs.
 const FILES_AHEAD: usize = 64;
@@ -245,8 +245,8 @@ impl Run {
     fn ask_for_paths(&mut self, py: Python<'_>) -> PyResult<()> {
         while self.files.waiting() < FILES_AHEAD {
             let Some(paths) = &self.paths else { break };
-            match paths.bind(py).clone().next() {
-                Some(given) => self.files.add(Listed::of(&given?)?),
+            match callback::next(paths.bind(py))? {
+                Some(given) => self.files.add(Listed::of(&given)?),
                 None => self.paths = None,
             }
         }
