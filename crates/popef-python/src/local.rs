@@ -147,12 +147,12 @@ struct Mapped {
 }
 
 impl Mapped {
-    /// Works on the file. Fails if another one is at the path now.
-    fn with<T>(&self, work: impl FnOnce(&LocalFile) -> io::Result<T>) -> io::Result<T> {
+    /// Works on the file. `None` if it was changed since it was mapped, or another one is at its path.
+    fn with<T>(&self, work: impl FnOnce(&LocalFile) -> io::Result<T>) -> io::Result<Option<T>> {
         if let Some(first) = &*self.first.lock().unwrap_or_else(PoisonError::into_inner) {
-            return work(first);
+            return work(first).map(Some);
         }
-        work(self.local_file().ok_or_else(|| io::Error::other("another file is at its path since it was mapped"))?)
+        self.local_file().map(work).transpose()
     }
 
     fn open(&self) -> Option<LocalFile> {
@@ -168,11 +168,12 @@ impl ReadAt for Mapped {
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.signals.look()?;
-        self.with(|file| file.read_exact_at(buf, offset))
+        // The library takes it for a file that has changed.
+        self.with(|file| file.read_exact_at(buf, offset))?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     fn is_unchanged(&self) -> io::Result<bool> {
-        self.with(LocalFile::is_unchanged)
+        Ok(self.with(LocalFile::is_unchanged)?.unwrap_or(false))
     }
 
     fn name(&self) -> Option<&Path> {

@@ -582,12 +582,27 @@ def test_a_mapped_file_is_read_by_functions_unless_another_one_took_its_place(ro
     assert file[0].read() == b"123"
     with pytest.raises((popef.PopefError, OSError)):
         popef.strip(file, path, drop=popef.Opaque, overwrite=True)
-    other = popef.open(path, map=True)
-    path.with_name("another").write_bytes(path.read_bytes())
-    os.replace(path.with_name("another"), path)
-    assert (other["t"].numpy() == expected).all()
-    with pytest.raises((popef.PopefError, OSError)):
-        popef.hash(other)
+
+
+@pytest.mark.parametrize("change", ["replaced", "appended", "touched", "removed"])
+def test_a_mapped_file_that_was_changed_is_not_read_by_functions(change, rows):
+    path, expected = rows
+    file = popef.open(path, map=True)
+    if change == "replaced":
+        path.with_name("another").write_bytes(path.read_bytes())
+        os.replace(path.with_name("another"), path)
+    elif change == "appended":
+        with popef.FileWriter(path, popef.FileWriter.Mode.APPEND) as writer:
+            writer.createOpaqueBlob("more", "model")
+    elif change == "touched":
+        os.utime(path, (1, 1))
+    else:
+        path.unlink()
+    assert (file["t"].numpy() == expected).all()
+    for read in file[0].read, lambda: popef.hash(file):
+        with pytest.raises(popef.PopefError) as raised:
+            read()
+        assert (raised.value.code, raised.value.kind) == ("file-changed", "changed")
 
 
 def test_blobs_are_found_by_name_and_type(interop):
