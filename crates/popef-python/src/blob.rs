@@ -20,7 +20,7 @@ use crate::entries::elements;
 use crate::enums;
 use crate::error::raise;
 use crate::field::Field as _;
-use crate::file::File;
+use crate::file;
 use crate::metadata::Metadata;
 use crate::origin::{Inside, Opening};
 use crate::text;
@@ -153,11 +153,11 @@ impl Blob {
         slf
     }
 
-    /// A blob is pickled as its file and its number.
+    /// A blob is pickled as what its file is pickled as, and its number.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let file = File::again(&self.opening);
-        let getitem = py.import("operator")?.getattr("getitem")?;
-        (getitem, (file, self.index)).into_pyobject(py)
+        let (file, map, damaged) = file::pickled(py, &self.opening)?;
+        let unpickle = py.import("popef._popef")?.getattr("unpickle_blob")?;
+        (unpickle, (file, map, damaged, self.index)).into_pyobject(py)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

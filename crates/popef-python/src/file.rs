@@ -1,9 +1,9 @@
 //! Opened files.
 
 use std::ffi::OsStr;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use popef::types::BlobType;
 use popef::{File as Opened, OpenOptions};
@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PySlice, PyStr
 
 use crate::blob::{self, Blob};
 use crate::error::raise;
+use crate::local::Seen;
 use crate::origin::{Bytes, Inside, Opening, no_blob};
 use crate::{callback, html, local, path, remote, stream, text};
 
@@ -111,15 +112,70 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
     }
 }
 
+/// What a file is pickled as: what opens it again, and whether it is mapped and may be damaged.
+pub(crate) fn pickled<'py>(py: Python<'py>, opening: &Opening) -> PyResult<(Bound<'py, PyAny>, bool, bool)> {
+    let inside = opening.get()?;
+    let given = match (&inside.bytes, opening.path()) {
+        (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
+        // It may be unpickled in another folder.
+        (_, Some(path)) => std::path::absolute(path)?.as_os_str().into_pyobject(py)?.into_any(),
+        (Bytes::Shared(bytes), None) => bytes.bind(py).clone(),
+        (Bytes::InParts, None) => {
+            return Err(PyTypeError::new_err(
+                "a File of a file object cannot be pickled: open it by its path, or as bytes",
+            ));
+        }
+    };
+    Ok((given, opening.path().is_some() && inside.shared().is_some(), inside.file.damage().is_some()))
+}
+
+/// The files of blobs that were unpickled and still live, by what opens them, with what they were.
+static UNPICKLED: Mutex<Vec<(Given, Weak<Opening>)>> = Mutex::new(Vec::new());
+
+/// What opens a file.
+#[derive(PartialEq)]
+enum Given {
+    /// As it was then.
+    Path(PathBuf, Seen, bool, bool),
+    /// The address of bytes in memory, which live as long as the file.
+    Bytes(usize, bool),
+}
+
+/// A blob that was pickled. Blobs of the same file share it again: a process can open fewer files than a file has blobs.
+#[pyfunction]
+pub(crate) fn unpickle_blob<'py>(
+    file: &Bound<'py, PyAny>,
+    map: bool,
+    damaged: bool,
+    index: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = file.py();
+    let given = if file.is_instance_of::<PyBytes>() {
+        Some(Given::Bytes(file.as_ptr().addr(), damaged))
+    } else if remote::address_of(file).is_some() {
+        None
+    } else {
+        let path = path::extract(file)?;
+        Seen::of(&path).map(|seen| Given::Path(path, seen, map, damaged))
+    };
+    let is_meant = |(same, _): &&(Given, Weak<Opening>)| given.as_ref() == Some(same);
+    let unpickled = || UNPICKLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let living = unpickled().iter().find(is_meant).and_then(|(_, opening)| opening.upgrade());
+    if let Some(opening) = living.filter(|opening| opening.get_if_open().is_some()) {
+        return blob::object(py, &opening, index);
+    }
+    let opening = open(file, map, damaged)?.opening;
+    let mut unpickled = unpickled();
+    unpickled.retain(|(same, opening)| opening.strong_count() > 0 && given.as_ref() != Some(same));
+    unpickled.extend(given.map(|given| (given, Arc::downgrade(&opening))));
+    drop(unpickled);
+    blob::object(py, &opening, index)
+}
+
 impl File {
     fn of(opening: Arc<Opening>) -> Self {
         let [tensors, feeds, executables, opaques, metadata] = [const { Blobs::new() }; 5];
         File { opening, tensors, feeds, executables, opaques, metadata }
-    }
-
-    /// The file of a blob.
-    pub(crate) fn again(opening: &Arc<Opening>) -> Self {
-        File::of(Arc::clone(opening))
     }
 
     /// The library's file. It stays open as long as the caller has it.
@@ -357,21 +413,10 @@ impl File {
 
     /// A file is pickled as its path, or as its bytes if it is in memory, and opened again.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
-        let inside = self.inside()?;
-        let given = match (&inside.bytes, self.path()) {
-            (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
-            // It may be unpickled in another folder.
-            (_, Some(path)) => std::path::absolute(path)?.into_pyobject(py)?.into_any(),
-            (Bytes::Shared(bytes), None) => bytes.bind(py).clone(),
-            (Bytes::InParts, None) => {
-                return Err(PyTypeError::new_err(
-                    "a File of a file object cannot be pickled: open it by its path, or as bytes",
-                ));
-            }
-        };
+        let (given, map, damaged) = pickled(py, &self.opening)?;
         let options = PyDict::new(py);
-        options.set_item("map", self.path().is_some() && inside.shared().is_some())?;
-        options.set_item("damaged", inside.file.damage().is_some())?;
+        options.set_item("map", map)?;
+        options.set_item("damaged", damaged)?;
         let open = py.import("popef")?.getattr("open")?;
         let open = py.import("functools")?.getattr("partial")?.call((open,), Some(&options))?;
         Ok((open, (given,)))

@@ -84,7 +84,7 @@ mod _popef {
     #[pymodule_export]
     use crate::enums::{BlobType, DataType, TensorType};
     #[pymodule_export]
-    use crate::file::{File, open};
+    use crate::file::{File, open, unpickle_blob};
     #[pymodule_export]
     use crate::info::{FeedDataInfo, TensorDataInfo, TensorInfo};
     #[pymodule_export]

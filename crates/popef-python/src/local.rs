@@ -122,14 +122,14 @@ impl ReadAt for Source {
 
 /// The identity of a file, and the properties that reveal a change.
 #[derive(Clone, Copy, PartialEq)]
-struct Seen {
+pub(crate) struct Seen {
     id: FileId,
     len: u64,
     modified: Option<SystemTime>,
 }
 
 impl Seen {
-    fn of(path: impl AsRef<Path>) -> Option<Self> {
+    pub(crate) fn of(path: impl AsRef<Path>) -> Option<Self> {
         let (id, metadata) = (FileId::of_path(&path).ok()?, fs::metadata(path).ok()?);
         Some(Seen { id, len: metadata.len(), modified: metadata.modified().ok() })
     }

@@ -417,6 +417,32 @@ def test_blobs_go_to_other_processes(method, interop):
         assert pool.map(total, file.tensors) == [total(tensor) for tensor in file.tensors]
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not tell of descriptors")
+@pytest.mark.parametrize("way", ["path", "mapped"])
+def test_blobs_of_one_file_share_it_again_when_they_are_unpickled(way, tmp_path):
+    """Otherwise a process could not open as many files as there are tensors."""
+    path = tmp_path / "model.popef"
+
+    def write(name):
+        with popef.Writer(path) as writer:
+            for number in range(30):
+                writer.createOpaqueBlob(f"{name} {number}", "model").write(b"data")
+
+    write("old")
+    file = opened(path, way)
+    before = len(os.listdir("/proc/self/fd"))
+    blobs = pickle.loads(pickle.dumps(list(file))) + [pickle.loads(pickle.dumps(blob)) for blob in file]
+    assert len(os.listdir("/proc/self/fd")) <= before + 1
+    assert blobs == [*file, *file]
+    # A file that is unpickled is another one.
+    pickle.loads(pickle.dumps(file)).close()
+    assert {blob.read() for blob in blobs} == {b"data"}
+    pickled = pickle.dumps(file[3])
+    write("new")
+    assert pickle.loads(pickled).name == "new 3"
+    assert blobs[3].name == "old 3"
+
+
 class Tags(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
