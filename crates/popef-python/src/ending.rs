@@ -1,20 +1,19 @@
 //! Decides what happens to a file whose writer goes away unclosed.
 //!
 //! The vendor's writer finishes its file then, and programs rely on that. But Python also drops a writer because an exception ended
-//! the function that had it. Then the file is incomplete, and must not replace the one before. Python does not always tell. So a file
-//! that exists is only replaced or appended to if it is certain that the work ended; a new one is made unless an exception is seen.
+//! the function that had it. Then the file is incomplete. Python does not always tell: an exception is over when the garbage collector, a
+//! generator or a second try of the same function drops the writer. So a new file is made unless an exception is seen, and a file that
+//! exists is never replaced or appended to.
 
 use std::ffi::CString;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::path::{Path, PathBuf, absolute};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use popef::read::FileId;
 use pyo3::exceptions::{PyResourceWarning, PyRuntimeWarning};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
-
-use crate::maker::Maker;
 
 /// Where a file is written, and the file that was there before.
 struct Place {
@@ -43,8 +42,9 @@ impl Place {
 
 /// The path without symbolic links. A new file has none itself, but its folder may.
 fn resolve(path: &Path) -> PathBuf {
+    let path = absolute(path).unwrap_or_else(|_| path.to_owned());
     let of_new = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(of_new).unwrap_or_else(|| path.to_owned())
+    path.canonicalize().ok().or_else(of_new).unwrap_or(path)
 }
 
 /// How a writer began, and what is needed to tell whether an exception ended it.
@@ -53,28 +53,26 @@ pub(crate) struct Origin {
     /// The line of the program that made the writer. Empty if no line did.
     line: String,
     /// The exception that was being handled when the writer was made. It did not come from writing.
-    handled: usize,
+    handled: u64,
     /// The exception that was shown last when the writer was used last, as the interpreter keeps it.
-    shown: AtomicUsize,
-    /// What made the writer. `None` if no line of Python did.
-    maker: Option<Maker>,
+    shown: AtomicU64,
 }
 
 /// Why a file is not finished, and how its writer is told of.
 pub(crate) enum Against {
     /// This happened. Somebody was told, or wanted it.
     Known(&'static str),
-    /// Nobody knows whether the work ended, and the file that exists may be the better one. Who relied on the vendor's writer
-    /// does not look for warnings about resources, and would take the old file for the new one.
-    Unknown,
+    /// There is a file, and nobody knows whether the work ended. Who relied on the vendor's writer does not look for warnings about
+    /// resources, and would take the old file for the new one.
+    Exists,
 }
 
 impl Against {
     fn why(&self) -> &'static str {
         match self {
             Against::Known(why) => why,
-            Against::Unknown => {
-                "Python does not tell whether an exception ended the work, and the file that exists is kept"
+            Against::Exists => {
+                "the file that exists is kept: only a writer that is closed replaces it or appends to it"
             }
         }
     }
@@ -82,7 +80,7 @@ impl Against {
     fn category<'py>(&self, py: Python<'py>) -> Bound<'py, PyType> {
         match self {
             Against::Known(_) => py.get_type::<PyResourceWarning>(),
-            Against::Unknown => py.get_type::<PyRuntimeWarning>(),
+            Against::Exists => py.get_type::<PyRuntimeWarning>(),
         }
     }
 }
@@ -95,7 +93,6 @@ impl Origin {
             line: interpreter.line(py).unwrap_or_default(),
             handled: interpreter.handled(py),
             shown: interpreter.shown(py).into(),
-            maker: Maker::of(py, interpreter)?,
         })
     }
 
@@ -103,7 +100,6 @@ impl Origin {
     pub(crate) fn used(&self, py: Python<'_>) {
         if let Ok(interpreter) = Interpreter::get(py) {
             self.shown.store(interpreter.shown(py), Relaxed);
-            self.maker.iter().for_each(|maker| maker.used(py, interpreter));
         }
     }
 
@@ -122,15 +118,7 @@ impl Origin {
         if raised || self.is_left(py) || self.is_broken_off(py, interpreter) {
             return Some(Against::Known("an exception came before its end"));
         }
-        let is_replacing = self.place.as_ref().is_some_and(Place::has_content);
-        (is_replacing && !self.has_ended(py, interpreter)).then_some(Against::Unknown)
-    }
-
-    /// Notes that the program ends.
-    pub(crate) fn program_ends(&self, py: Python<'_>) {
-        if let (Some(maker), Ok(interpreter)) = (&self.maker, Interpreter::get(py)) {
-            maker.program_ends(py, interpreter);
-        }
+        self.place.as_ref().is_some_and(Place::has_content).then_some(Against::Exists)
     }
 
     /// Whether an exception is seen that ended the work.
@@ -138,11 +126,6 @@ impl Origin {
         let handled = interpreter.handled(py);
         let is_handled = handled != 0 && handled != self.handled;
         is_handled || interpreter.leaves_exception(py) || self.is_unfinished(py, interpreter)
-    }
-
-    /// Whether the work surely ended as it should.
-    fn has_ended(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
-        self.maker.as_ref().is_some_and(|maker| maker.has_ended(py, interpreter))
     }
 
     /// Whether an exception that nobody caught was shown since the writer was used last: it ended the program, or a notebook's cell.
@@ -168,6 +151,12 @@ impl Origin {
         &self.line
     }
 
+    /// Tells that the file may be missing when the program has ended.
+    pub(crate) fn warn_of_threads(&self, py: Python<'_>) -> PyResult<()> {
+        let what = "its file may never be finished, because Python may not free it while a daemon thread runs";
+        self.warn_as(&py.get_type::<PyRuntimeWarning>(), what)
+    }
+
     /// Warns about a forgotten `close()`.
     pub(crate) fn warn(&self, py: Python<'_>, what: &str) -> PyResult<()> {
         self.warn_as(&py.get_type::<PyResourceWarning>(), what)
@@ -188,6 +177,12 @@ impl Origin {
 /// Whether the interpreter has begun to end.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
+/// Whether other threads of Python run.
+pub(crate) fn has_threads(py: Python<'_>) -> bool {
+    let count = py.import("threading").and_then(|threading| threading.call_method0("active_count")?.extract::<usize>());
+    count.is_ok_and(|count| count > 1)
+}
+
 /// Notes that the interpreter ends.
 pub(crate) fn set_ending() {
     ENDING.store(true, Relaxed);
@@ -207,7 +202,6 @@ struct Codes {
     load_const: Option<u8>,
     deletes: [Option<u8>; 4],
     raises: [Option<u8>; 2],
-    returns: [Option<u8>; 2],
 }
 
 impl Codes {
@@ -216,8 +210,7 @@ impl Codes {
         let number = |name: &str| numbers.get_item(name).and_then(|number| number.extract()).ok();
         let deletes = ["DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"].map(number);
         let raises = ["RAISE_VARARGS", "RERAISE"].map(number);
-        let returns = ["RETURN_VALUE", "RETURN_CONST"].map(number);
-        Ok(Codes { pop_except: number("POP_EXCEPT"), load_const: number("LOAD_CONST"), deletes, raises, returns })
+        Ok(Codes { pop_except: number("POP_EXCEPT"), load_const: number("LOAD_CONST"), deletes, raises })
     }
 }
 
@@ -232,7 +225,7 @@ impl Interpreter {
     }
 
     /// The frame that runs. `None` if no Python code runs.
-    pub(crate) fn frame<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+    fn frame<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.get_frame.bind(py).call0().ok()
     }
 
@@ -242,15 +235,15 @@ impl Interpreter {
         Some(format!("{file}:{}", frame.getattr("f_lineno").ok()?.str().ok()?))
     }
 
-    /// The address of the exception that is being handled, or 0.
-    fn handled(&self, py: Python<'_>) -> usize {
+    /// The number of the exception that is being handled, or 0.
+    fn handled(&self, py: Python<'_>) -> u64 {
         let exception = self.exc_info.bind(py).call0().and_then(|info| info.get_item(1));
-        exception.map_or(0, |exception| address(&exception))
+        exception.map_or(0, |exception| number(&exception))
     }
 
-    /// The address of the last uncaught exception, or 0.
-    fn shown(&self, py: Python<'_>) -> usize {
-        self.sys.bind(py).getattr("last_value").map_or(0, |exception| address(&exception))
+    /// The number of the last uncaught exception, or 0.
+    fn shown(&self, py: Python<'_>) -> u64 {
+        self.sys.bind(py).getattr("last_value").map_or(0, |exception| number(&exception))
     }
 
     /// Whether this is the main thread of a program that Python itself runs. A program that embeds Python calls functions without any
@@ -278,12 +271,7 @@ impl Interpreter {
         false
     }
 
-    /// Whether the frame has returned, and no exception ended it.
-    pub(crate) fn has_returned(&self, frame: &Bound<'_, PyAny>) -> bool {
-        self.is_at(frame, |code, at| code.get(at).is_some_and(|now| self.codes.returns.contains(&Some(*now))))
-    }
-
-    /// Whether a frame is at one of these instructions.
+    /// Whether a frame is at such an instruction.
     fn is_at(&self, frame: &Bound<'_, PyAny>, is_so: impl FnOnce(&[u8], usize) -> bool) -> bool {
         let looked = || -> PyResult<bool> {
             let code = frame.getattr("f_code")?.getattr("co_code")?.cast_into::<PyBytes>()?;
@@ -311,6 +299,19 @@ impl Codes {
     }
 }
 
-fn address(object: &Bound<'_, PyAny>) -> usize {
-    if object.is_none() { 0 } else { object.as_ptr().addr() }
+/// The number of an exception, which it keeps as an attribute. Its address could be that of a later one. A reference to it would keep its
+/// frames alive, and the writer among their variables.
+fn number(exception: &Bound<'_, PyAny>) -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    const ATTRIBUTE: &str = "_popef_number";
+    if exception.is_none() {
+        return 0;
+    }
+    let noted = exception.getattr(ATTRIBUTE).and_then(|number| number.extract());
+    noted.unwrap_or_else(|_| {
+        let number = LAST.fetch_add(1, Relaxed).saturating_add(1);
+        // One that takes no attributes counts as another one each time.
+        let _ = exception.setattr(ATTRIBUTE, number);
+        number
+    })
 }

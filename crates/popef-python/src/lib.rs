@@ -41,7 +41,6 @@ mod html;
 mod info;
 mod json;
 mod local;
-mod maker;
 mod metadata;
 mod model;
 mod number;

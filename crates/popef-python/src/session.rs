@@ -162,13 +162,17 @@ pub(crate) fn kept(py: Python<'_>, error: &popef::Error) -> Option<PyErr> {
 }
 
 /// Discards what was not finished before the program ended by an exception. Python drops the writers later, and has forgotten the
-/// exception then.
+/// exception then. It drops no variables of a script with a daemon thread that is in one of the script's functions.
 pub(crate) fn end(py: Python<'_>) {
     ending::set_ending();
     let living = living();
-    living.iter().for_each(|session| session.origin.program_ends(py));
     for session in living.iter().filter(|session| session.origin.is_left(py)) {
         let _ = session.abandon(py, "the program ended by an exception");
+    }
+    if ending::has_threads(py) {
+        for session in living.iter().filter(|session| session.is_unfinished()) {
+            let _ = session.origin.warn_of_threads(py);
+        }
     }
 }
 
@@ -223,7 +227,7 @@ impl Session {
         match self.origin.against(py, false) {
             None => Ok(true),
             Some(Against::Known(_)) => Ok(false),
-            Some(Against::Unknown) => Err(not_closed(py, &self.origin.name())),
+            Some(Against::Exists) => Err(not_closed(py, &self.origin.name())),
         }
     }
 

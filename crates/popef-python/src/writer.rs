@@ -50,10 +50,9 @@ impl Mode {
 /// The file appears at its path when the writer is closed. Until then, and after any failure, the old file at the path
 /// stays as it is. As a context manager, it closes the file, or discards everything if the block raised an exception.
 ///
-/// When a writer that nobody closed and its blob writers are gone, a new file is finished, as by the vendor's, with a `ResourceWarning`.
-/// It is discarded instead if an exception ended the work, or if what was at the path was removed or replaced meanwhile. A file that
-/// exists is replaced only if the function that made the writer surely ended without an exception; otherwise a `RuntimeWarning` says that
-/// the old file stays. A second writer for the same path discards the first one.
+/// When a writer that nobody closed and its blob writers are gone, a new file is finished, as by the vendor's, with a `ResourceWarning`; it
+/// is discarded if an exception is seen that ended the work, or if another file has come to the path. A file that exists is never
+/// replaced or appended to without `close()`, and a `RuntimeWarning` says so. A second writer for the same path discards the first one.
 ///
 /// >>> import os, popef, tempfile
 /// >>> folder = tempfile.TemporaryDirectory()
