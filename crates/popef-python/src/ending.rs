@@ -174,6 +174,11 @@ impl Origin {
     }
 }
 
+/// Whether an exception is being handled.
+pub(crate) fn is_handling(py: Python<'_>) -> bool {
+    Interpreter::get(py).is_ok_and(|interpreter| interpreter.handled(py) != 0)
+}
+
 /// Whether the interpreter has begun to end.
 static ENDING: AtomicBool = AtomicBool::new(false);
 

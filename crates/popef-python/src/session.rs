@@ -1,5 +1,6 @@
 //! The shared state of a writer and the blobs that it opened: the library's writer, and the blob that is being written.
 
+use std::fmt;
 use std::io::{self, Write as _};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -127,10 +128,44 @@ struct Inner {
     state: State,
     /// The number of the blob that was opened last. Blobs with other numbers are not active.
     last: u64,
-    /// The line that made another writer for the same path. That writer caused everything to be discarded.
-    displaced_by: Option<String>,
+    /// Why everything was discarded, if nobody asked for that.
+    lost: Option<Lost>,
     /// The file object that is written to, and where the file begins in it.
     stream: Option<(Py<PyAny>, u64)>,
+}
+
+/// Why everything that was written was discarded.
+enum Lost {
+    /// This line made another writer for the same path.
+    To(String),
+    /// Writing failed, for this reason.
+    Failed(String),
+}
+
+impl Lost {
+    /// For writing that failed with an exception.
+    fn failed(py: Python<'_>, error: &PyErr) -> Self {
+        let value = error.value(py);
+        let reason = value.str().map(|reason| reason.to_string()).unwrap_or_default();
+        Lost::Failed(if reason.is_empty() {
+            value.repr().map_or_else(|_| reason, |shown| shown.to_string())
+        } else {
+            reason
+        })
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lost::To(line) => {
+                write!(f, "the writer is closed: another writer for the same path, made at {line}, took its place")
+            }
+            Lost::Failed(reason) => {
+                write!(f, "the writer is closed: everything was discarded, because writing failed: {reason}")
+            }
+        }
+    }
 }
 
 /// All writers of this process, including closed ones. Their methods are not called while this is locked.
@@ -186,7 +221,7 @@ impl Session {
         appends: bool,
     ) -> PyResult<Arc<Self>> {
         let takes_views = stream.as_ref().map_or(Ok(false), |(stream, _)| stream::takes_views(stream.bind(py)))?;
-        let inner = Inner { state: State::Ready(Box::new(writer)), last: 0, displaced_by: None, stream };
+        let inner = Inner { state: State::Ready(Box::new(writer)), last: 0, lost: None, stream };
         let origin = Origin::of(py, path)?;
         let session =
             Arc::new(Session { inner: Mutex::new(inner), origin, process: process::id(), takes_views, appends });
@@ -216,7 +251,7 @@ impl Session {
             inner.discard(py)?;
             "everything was discarded"
         };
-        inner.displaced_by = Some(line.to_owned());
+        inner.lost = Some(Lost::To(line.to_owned()));
         drop(inner);
         self.origin.warn(py, &format!("{what}, because {line} made another writer for the same path"))?;
         Ok(true)
@@ -300,10 +335,10 @@ impl Session {
         let blob = inner.blob(py, number)?;
         let unseen = self.takes_views && matches!(blob, OpenBlob::Plain(_));
         let written = given.in_pieces(py, len, unseen, |piece| blob.write_all(piece));
-        if written.is_err() {
+        written.map_err(|error| {
             inner.state = State::Discarded;
-        }
-        written
+            inner.fail(py, error)
+        })
     }
 
     /// Ends a blob. Does nothing if it ended before.
@@ -340,11 +375,18 @@ impl Session {
         Ok(self.lock(py)?.state.is_over())
     }
 
-    /// Ends the open blob and the file. Does nothing if the file ended before.
+    /// Ends the open blob and the file. Does nothing if the file ended before. Fails if writing failed and the program went on, which
+    /// takes the file for written. An exception that is handled already says so.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         let mut inner = self.lock(py)?;
+        if let Some(lost @ Lost::Failed(_)) = &inner.lost
+            && !ending::is_handling(py)
+        {
+            return Err(Own::WriterClosed.error(py, &lost.to_string()));
+        }
         let state = &mut inner.state;
-        py.detach(|| state.close()).map_err(|error| raise(py, &error))
+        let closed = py.detach(|| state.close());
+        closed.map_err(|error| inner.fail(py, raise(py, &error)))
     }
 
     /// Discards everything. The old file at the path stays.
@@ -373,8 +415,14 @@ impl Inner {
     /// Takes the writer, after ending the open blob.
     fn writer(&mut self, py: Python<'_>) -> PyResult<Writer> {
         let state = &mut self.state;
-        let writer = py.detach(|| state.take()).map_err(|error| raise(py, &error))?;
-        writer.ok_or_else(|| Own::WriterClosed.error(py, &closed(self.displaced_by.as_deref(), "the writer is closed")))
+        let writer = py.detach(|| state.take()).map_err(|error| self.fail(py, raise(py, &error)))?;
+        writer.ok_or_else(|| over(py, self.lost.as_ref(), Own::WriterClosed, "the writer is closed"))
+    }
+
+    /// Notes why everything was discarded.
+    fn fail(&mut self, py: Python<'_>, error: PyErr) -> PyErr {
+        self.lost = Some(Lost::failed(py, &error));
+        error
     }
 
     /// Discards everything. Does nothing if that was done before, or if the file is complete.
@@ -396,15 +444,14 @@ impl Inner {
     }
 
     fn blob(&mut self, py: Python<'_>, number: u64) -> PyResult<&mut OpenBlob> {
-        let Inner { state, last, displaced_by, .. } = self;
+        let Inner { state, last, lost, .. } = self;
         match state {
             State::Open(blob) if *last == number => Ok(blob),
-            _ => Err(Own::BlobWriterInactive.error(
+            _ => Err(over(
                 py,
-                &closed(
-                    displaced_by.as_deref(),
-                    "the blob writer is not active: creating another blob, or closing the writer, has ended its blob",
-                ),
+                lost.as_ref(),
+                Own::BlobWriterInactive,
+                "the blob writer is not active: creating another blob, or closing the writer, has ended its blob",
             )),
         }
     }
@@ -415,12 +462,12 @@ fn not_closed(py: Python<'_>, name: &str) -> PyErr {
     Own::WriterNotClosed.error(py, &format!("{name} was not closed"))
 }
 
-/// Says that another writer took the place, or else `otherwise`.
-fn closed(displaced_by: Option<&str>, otherwise: &str) -> String {
-    displaced_by.map_or_else(
-        || otherwise.to_owned(),
-        |line| format!("the writer is closed: another writer for the same path, made at {line}, took its place"),
-    )
+/// The error of a call that comes too late: what was lost before, or else `otherwise`.
+fn over(py: Python<'_>, lost: Option<&Lost>, own: Own, otherwise: &str) -> PyErr {
+    match lost {
+        Some(lost) => Own::WriterClosed.error(py, &lost.to_string()),
+        None => own.error(py, otherwise),
+    }
 }
 
 impl Drop for Session {

@@ -205,7 +205,8 @@ impl Writer {
         self.open(py, |writer| OpenBlob::plain(writer, |writer| writer.opaque(&info)))
     }
 
-    /// Ends the active blob and the file, which now appears at its path. Does nothing if the writer is closed.
+    /// Ends the active blob and the file, which now appears at its path. Does nothing if the writer is closed. Raises `PopefError` if
+    /// writing failed before and everything was discarded.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.session.close(py)
     }

@@ -1,5 +1,6 @@
 """Writers write the given values, as the official Cap'n Proto library reads them; and nothing incomplete appears."""
 
+import contextlib
 import io
 import os
 import pathlib
@@ -195,9 +196,10 @@ def test_an_incomplete_tensor_leaves_the_old_file(tmp_path):
         writer.createOpaqueBlob("n", "e")
     assert (raised.value.needed, raised.value.found) == (16, 12)
     assert writer.closed
-    with pytest.raises(popef.PopefError, match="closed"):
-        writer.createOpaqueBlob("n", "e")
-    writer.close()
+    # Later calls say why, also that which the program believes to be the last one.
+    for call in (lambda: writer.createOpaqueBlob("n", "e"), writer.close):
+        with pytest.raises(popef.PopefError, match="closed: everything was discarded.* tensor t was left unfinished"):
+            call()
     assert path.read_bytes() == b"precious"
     assert os.listdir(tmp_path) == ["model.popef"]
 
@@ -208,6 +210,32 @@ def test_too_much_data_is_refused_at_once(tmp_path):
     with pytest.raises(popef.PopefError):
         writer.createTensorData(tensor([1], popef.DataType.F32)).write(b"\0" * 5)
     del writer
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("end", ["block", "closing", "discard"])
+def test_a_failure_that_is_caught_is_not_the_end_of_it(end, tmp_path):
+    path = tmp_path / "model.popef"
+
+    def fails_twice(writer):
+        blob = writer.createTensorData(tensor([1], popef.DataType.F32))
+        with contextlib.suppress(popef.PopefError):
+            blob.write(b"\0" * 5)
+        with pytest.raises(popef.PopefError, match="4 bytes of data, but 5 were given") as raised:
+            blob.write(b"\0" * 4)
+        assert raised.value.code == "writer-closed"
+
+    if end == "block":
+        with pytest.raises(popef.PopefError, match="but 5 were given"), popef.Writer(path) as writer:
+            fails_twice(writer)
+    elif end == "closing":
+        with pytest.raises(KeyError), contextlib.closing(popef.Writer(path)) as writer:
+            fails_twice(writer)
+            raise KeyError
+    else:
+        writer = popef.Writer(path)
+        fails_twice(writer)
+        writer.discard()
     assert os.listdir(tmp_path) == []
 
 
