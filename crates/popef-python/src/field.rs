@@ -9,7 +9,7 @@ use popef::types::{ProgramInfo, Text};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 
 use crate::{number, text};
 
@@ -162,9 +162,27 @@ pub(crate) fn show(field: &Bound<'_, PyAny>) -> PyResult<String> {
     if is_long { Ok(format!("<{} items>", field.len()?)) } else { Ok(field.repr()?.to_string()) }
 }
 
-/// The fields of an object that was pickled, in order.
-pub(crate) fn unpickled<'py, const N: usize>(state: &Bound<'py, PyAny>) -> PyResult<[Bound<'py, PyAny>; N]> {
-    let fields: Vec<_> = state.try_iter()?.collect::<PyResult<_>>()?;
+/// How an object is pickled and copied: without a call of `__init__`, of which nobody knows the arguments in a class that inherits. Behind
+/// its fields are the attributes that such a class added.
+pub(crate) fn pickled<'py>(
+    object: &Bound<'py, PyAny>,
+    mut fields: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = object.py();
+    let new = py.import("copyreg")?.getattr("__newobj__")?;
+    fields.extend(object.getattr("__dict__").ok());
+    (new, (object.get_type(),), PyTuple::new(py, fields)?).into_pyobject(py)
+}
+
+/// The fields of an object that was pickled, in order. Gives the object its other attributes.
+pub(crate) fn unpickled<'py, const N: usize>(
+    object: &Bound<'py, PyAny>,
+    state: &Bound<'py, PyAny>,
+) -> PyResult<[Bound<'py, PyAny>; N]> {
+    let mut fields: Vec<_> = state.try_iter()?.collect::<PyResult<_>>()?;
+    for attributes in fields.drain(N.min(fields.len())..) {
+        object.getattr("__dict__")?.call_method1("update", (attributes,))?;
+    }
     let wrong = |fields: Vec<_>| PyValueError::new_err(format!("{N} fields are needed, not {}", fields.len()));
     fields.try_into().map_err(wrong)
 }
@@ -184,7 +202,7 @@ pub(crate) fn add_attribute(class: &Bound<'_, PyType>, name: &str, getter: &str,
 macro_rules! value_class {
     (
         $(#[doc = $doc:literal])+
-        $name:ident ($shown:literal) of $value:ty {
+        $name:ident ($shown:literal, $signature:literal) of $value:ty {
             $(
                 $(#[doc = $field_doc:literal])+
                 $field:ident: $type:ty = $getter:ident, $setter:ident ($set_shown:literal);
@@ -225,18 +243,22 @@ macro_rules! value_class {
 
         #[pymethods]
         impl $name {
+            /// Any arguments are taken: a class that inherits passes on others to `__init__`.
             #[new]
+            #[pyo3(signature = (*_args, **_options), text_signature = $signature)]
+            fn new(
+                py: Python<'_>,
+                _args: &Bound<'_, pyo3::types::PyTuple>,
+                _options: Option<&Bound<'_, pyo3::types::PyDict>>,
+            ) -> PyResult<Self> {
+                Self::of_value(py, Default::default())
+            }
+
             #[pyo3(signature = ($( $getter = None ),+))]
             #[allow(clippy::too_many_arguments, reason = "one argument for each field")]
-            fn new(py: Python<'_>, $( $getter: Option<Bound<'_, PyAny>> ),+) -> PyResult<Self> {
-                let mut new = Self::of_value(py, Default::default())?;
-                $(
-                    if let Some(given) = $getter {
-                        let set = crate::field::Field::set(&given);
-                        new.$field = set.map_err(|error| crate::number::named(py, stringify!($getter), error))?;
-                    }
-                )+
-                Ok(new)
+            fn __init__(slf: &Bound<'_, Self>, $( $getter: Option<Bound<'_, PyAny>> ),+) -> PyResult<()> {
+                $( $getter.map_or(Ok(()), |given| Self::$setter(slf, &given))?; )+
+                Ok(())
             }
 
             $(
@@ -274,15 +296,12 @@ macro_rules! value_class {
             }
 
             fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
-                let py = slf.py();
-                let new = slf.try_borrow()?;
-                let fields = [ $( crate::field::Field::get(&new.$field, py)?, )+ ];
-                let state = pyo3::types::PyTuple::new(py, fields)?;
-                (slf.get_type(), pyo3::types::PyTuple::empty(py), state).into_pyobject(py)
+                let (py, value) = (slf.py(), slf.try_borrow()?);
+                crate::field::pickled(slf.as_any(), vec![$( crate::field::Field::get(&value.$field, py)?, )+])
             }
 
             fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyAny>) -> PyResult<()> {
-                let [$( $field ),+] = crate::field::unpickled::<{ $name::FIELDS }>(state)?;
+                let [$( $field ),+] = crate::field::unpickled::<{ $name::FIELDS }>(slf.as_any(), state)?;
                 $( Self::$setter(slf, &$field)?; )+
                 Ok(())
             }

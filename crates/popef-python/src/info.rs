@@ -16,7 +16,7 @@ value_class! {
     /// >>> info = popef.TensorInfo([2, 3], popef.DataType.F16)
     /// >>> info.sizeInBytes(), info == popef.TensorInfo([3, 2], popef.DataType.F16)
     /// (12, False)
-    TensorInfo ("TensorInfo") of types::TensorInfo {
+    TensorInfo ("TensorInfo", "(shape=None, dataType=None)") of types::TensorInfo {
         /// The extent of each dimension, outermost first. Empty for a scalar.
         shape: List<i64> = shape, set_shape ("setShape");
         /// The type of the elements.
@@ -43,7 +43,7 @@ value_class! {
     /// >>> info = popef.TensorDataInfo("weights", popef.TensorInfo([2], popef.DataType.F32))
     /// >>> info.name(), info.tensorInfo().shape()
     /// ('weights', [2])
-    TensorDataInfo ("TensorDataInfo") of types::TensorDataInfo {
+    TensorDataInfo ("TensorDataInfo", "(name=None, tensorInfo=None)") of types::TensorDataInfo {
         /// The name of the anchors that the data is for.
         name: Text<'static> = name, set_name ("setName");
         /// The tensor's shape and element type.
@@ -58,7 +58,7 @@ value_class! {
     /// >>> info = popef.FeedDataInfo("labels", popef.TensorInfo([8], popef.DataType.S32), 100)
     /// >>> info.name(), info.numTensors()
     /// ('labels', 100)
-    FeedDataInfo ("FeedDataInfo") of types::FeedDataInfo {
+    FeedDataInfo ("FeedDataInfo", "(name=None, tensorInfo=None, numTensors=None)") of types::FeedDataInfo {
         /// The name of the anchors that the data is for.
         name: Text<'static> = name, set_name ("setName");
         /// The shape and element type of each tensor.

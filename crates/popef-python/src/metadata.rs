@@ -19,7 +19,7 @@ value_class! {
     /// >>> option = popef.Option("target.deterministicWorkers", "false")
     /// >>> option.name(), option.value()
     /// ('target.deterministicWorkers', 'false')
-    EngineOption ("Option") of types::EngineOption {
+    EngineOption ("Option", "(name=None, value=None)") of types::EngineOption {
         /// The option's name, for example `target.syncReplicasIndependently`.
         name: Text<'static> = name, set_name ("setName");
         /// The option's value, as text.
@@ -35,7 +35,7 @@ value_class! {
     /// >>> flow.main().append(2)
     /// >>> flow.load(), flow.main(), flow.save()
     /// ([0], [1, 2], [])
-    ProgramFlow ("ProgramFlow") of types::ProgramFlow {
+    ProgramFlow ("ProgramFlow", "(load=None, main=None, save=None)") of types::ProgramFlow {
         /// Programs that run once before the first call. They load the weights.
         load: List<u32> = load, set_load ("setLoad");
         /// Programs that run for every call.
@@ -54,7 +54,7 @@ value_class! {
     /// >>> anchor.setIsPerReplica(True)
     /// >>> anchor.name(), anchor.tensorInfo().sizeInBytes(), anchor.programs()
     /// ('image', 2408448, [1])
-    Anchor ("Anchor") of types::Anchor {
+    Anchor ("Anchor", "(name=None, handle=None, tensorInfo=None, type=None, programs=None, isPerReplica=None, useRemoteBuffers=None, repeats=None)") of types::Anchor {
         /// The tensor's name in the original model. Tensors and feeds of this name hold its data.
         name: Text<'static> = name, set_name ("setName");
         /// The handle by which the executable refers to the tensor when it calls the host.
@@ -84,7 +84,7 @@ value_class! {
     /// >>> metadata.setReplicationFactor(4)
     /// >>> metadata.executable(), metadata.numIpus(), metadata.replicationFactor(), metadata.programsMap()
     /// ('model', 2, 4, {1: 'main'})
-    Metadata ("Metadata") of popef::Metadata {
+    Metadata ("Metadata", "(replicationFactor=None, numIpus=None, seedHandle=None, anchors=None, executable=None, numProcesses=None, ipuVersion=None, isPOD=None, isInference=None, engineOptions=None, deviceOptions=None, programFlow=None, programsMap=None, deviceIterations=None)") of popef::Metadata {
         /// How many copies of the model run side by side.
         replication_factor: u32 = replicationFactor, set_replication_factor ("setReplicationFactor");
         /// How many IPUs one run needs.

@@ -2,12 +2,14 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use popef::error::ErrorCode;
 use popef::types::OpaqueInfo;
 use popef::write::Rewind;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::blob_writer::BlobWriter;
 use crate::error::raise;
@@ -17,7 +19,7 @@ use crate::metadata::Metadata;
 use crate::session::{self, Destination, OpenBlob, Opened, Session};
 use crate::stream::{self, Sink};
 use crate::wanted::Wanted;
-use crate::{path, text};
+use crate::{callback, path, text};
 
 /// How a `FileWriter` treats an existing file. Only the vendor's name `APPEND` is known.
 #[pyclass(module = "popef", name = "Mode", eq, hash, frozen)]
@@ -64,21 +66,45 @@ impl Mode {
 /// >>> folder.cleanup()
 #[pyclass(module = "popef", subclass, frozen, weakref)]
 pub(crate) struct Writer {
+    /// Set by `__init__`, which a class that inherits may call with arguments of its own.
+    made: OnceLock<Made>,
+}
+
+struct Made {
     session: Arc<Session>,
     /// The file object that is written to, if any.
     stream: Option<Py<PyAny>>,
 }
 
 impl Writer {
-    fn of(writer: session::Writer, file: &Bound<'_, PyAny>, appends: bool) -> PyResult<Self> {
-        let py = file.py();
-        if is_stream(file)? {
-            let start = file.call_method1("seek", (0, 1))?.extract()?;
-            let session = Session::of(py, writer, None, Some((file.clone().unbind(), start)), appends)?;
-            return Ok(Writer { session, stream: Some(file.clone().unbind()) });
+    fn new() -> Self {
+        Writer { made: OnceLock::new() }
+    }
+
+    fn make(&self, file: &Bound<'_, PyAny>, appends: bool) -> PyResult<()> {
+        if self.made.get().is_some() {
+            return Err(PyTypeError::new_err("the writer was made before: __init__() is called once"));
         }
-        let session = Session::of(py, writer, Some(path::absolute(file)?), None, appends)?;
-        Ok(Writer { session, stream: None })
+        let py = file.py();
+        let writer = if appends { begin(py, &path::absolute(file)?, appends, append)? } else { create(file)? };
+        let made = if is_stream(file)? {
+            let start = callback::method(file, "seek", (0, 1))?.extract()?;
+            let session = Session::of(py, writer, None, Some((file.clone().unbind(), start)), appends)?;
+            Made { session, stream: Some(file.clone().unbind()) }
+        } else {
+            Made { session: Session::of(py, writer, Some(path::absolute(file)?), None, appends)?, stream: None }
+        };
+        let _ = self.made.set(made);
+        Ok(())
+    }
+
+    fn made(&self) -> PyResult<&Made> {
+        let missing = || PyTypeError::new_err("the writer is not made yet: call super().__init__(file)");
+        self.made.get().ok_or_else(missing)
+    }
+
+    fn session(&self) -> PyResult<&Arc<Session>> {
+        Ok(&self.made()?.session)
     }
 
     /// Begins the data of a tensor or a feed, with its number of bytes if that is known.
@@ -89,15 +115,15 @@ impl Writer {
         open: impl FnOnce(session::Writer) -> Opened + Send,
     ) -> PyResult<BlobWriter> {
         let blob = self.open(py, open)?;
-        if let (Some(stream), Some(len)) = (&self.stream, wanted.len()) {
+        if let (Some(stream), Some(len)) = (&self.made()?.stream, wanted.len()) {
             stream::allocate(stream.bind(py), len);
         }
         Ok(blob.wanting(wanted))
     }
 
     fn open(&self, py: Python<'_>, open: impl FnOnce(session::Writer) -> Opened + Send) -> PyResult<BlobWriter> {
-        let number = self.session.open(py, open)?;
-        Ok(BlobWriter::of(&self.session, number))
+        let session = self.session()?;
+        Ok(BlobWriter::of(session, session.open(py, open)?))
     }
 }
 
@@ -106,7 +132,7 @@ fn boxed(to: impl Rewind + Send + 'static) -> Destination {
 }
 
 fn is_stream(to: &Bound<'_, PyAny>) -> PyResult<bool> {
-    to.hasattr("write")
+    callback::has(to, "write")
 }
 
 /// The library's writer for a path or a file object.
@@ -149,9 +175,15 @@ fn append(path: &Path) -> Result<session::Writer, popef::Error> {
 
 #[pymethods]
 impl Writer {
+    /// Any arguments are taken: a class that inherits passes on others to `__init__`.
     #[new]
-    fn new(file: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Writer::of(create(file)?, file, false)
+    #[pyo3(signature = (*_args, **_options), text_signature = "(file)")]
+    fn of_any(_args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> Self {
+        Writer::new()
+    }
+
+    fn __init__(&self, file: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.make(file, false)
     }
 
     /// Writes a metadata blob.
@@ -159,7 +191,7 @@ impl Writer {
     fn write_metadata(&self, metadata: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = metadata.py();
         let metadata = <Py<Metadata>>::value_of(metadata)?;
-        self.session.write_whole(py, |writer| writer.write_metadata(&metadata).map(drop))
+        self.session()?.write_whole(py, |writer| writer.write_metadata(&metadata).map(drop))
     }
 
     /// Writes a metadata blob. Another name of `writeMetadata`; data goes to the blob writers.
@@ -208,18 +240,18 @@ impl Writer {
     /// Ends the active blob and the file, which now appears at its path. Does nothing if the writer is closed. Raises `PopefError` if
     /// writing failed before and everything was discarded.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.session.close(py)
+        self.session()?.close(py)
     }
 
     /// Discards everything that was written. The old file at the path stays.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        self.session.discard(py)
+        self.session()?.discard(py)
     }
 
     /// Whether the writer was closed, or everything was discarded.
     #[getter]
     fn closed(&self, py: Python<'_>) -> PyResult<bool> {
-        self.session.is_closed(py)
+        self.session()?.is_closed(py)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -236,13 +268,17 @@ impl Writer {
     ) -> PyResult<()> {
         let _ = (value, traceback);
         match kind {
-            None => self.session.close(py),
-            Some(_) => self.session.discard(py),
+            None => self.session()?.close(py),
+            Some(_) => self.session()?.discard(py),
         }
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let state = if slf.get().session.is_closed(slf.py())? { "closed" } else { "open" };
+        let state = match slf.get().made.get() {
+            Some(made) if made.session.is_closed(slf.py())? => "closed",
+            Some(_) => "open",
+            None => "not made yet",
+        };
         Ok(format!("<popef.{}, {state}>", slf.get_type().name()?))
     }
 }
@@ -266,13 +302,16 @@ pub(crate) struct FileWriter;
 
 #[pymethods]
 impl FileWriter {
+    /// Any arguments are taken: a class that inherits passes on others to `__init__`.
     #[new]
+    #[pyo3(signature = (*_args, **_options), text_signature = "(file, mode=None)")]
+    fn of_any(_args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(Writer::new()).add_subclass(FileWriter)
+    }
+
     #[pyo3(signature = (file, mode = None))]
-    fn new(file: &Bound<'_, PyAny>, mode: Option<&Bound<'_, Mode>>) -> PyResult<PyClassInitializer<Self>> {
-        let py = file.py();
-        let appends = mode.is_some_and(|mode| *mode.get() == Mode::Append);
-        let writer = if appends { begin(py, &path::absolute(file)?, appends, append)? } else { create(file)? };
-        Ok(PyClassInitializer::from(Writer::of(writer, file, appends)?).add_subclass(FileWriter))
+    fn __init__(slf: &Bound<'_, Self>, file: &Bound<'_, PyAny>, mode: Option<&Bound<'_, Mode>>) -> PyResult<()> {
+        slf.as_super().get().make(file, mode.is_some_and(|mode| *mode.get() == Mode::Append))
     }
 }
 

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import inspect
 import pickle
 import weakref
 
@@ -60,6 +61,32 @@ def test_values_are_equal_to_their_copies(value):
     assert value != 1
     with pytest.raises(TypeError):
         hash(value)
+
+
+class Noted(popef.Anchor):
+    """A class that inherits has other arguments, and attributes of its own."""
+
+    def __init__(self, note, *fields, **others):
+        super().__init__(*fields, **others)
+        self.note = note
+
+
+def test_a_class_that_inherits_has_arguments_and_attributes_of_its_own():
+    value = Noted(["for me"], "image", programs=[1])
+    assert (value.name(), value.programs(), value.note) == ("image", [1], ["for me"])
+    for other in pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value):
+        assert (type(other), other, other.note) == (Noted, value, ["for me"])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nam'"):
+        Noted(None, nam="image")
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_the_arguments_are_the_fields(value):
+    """The signature is a text that the class is made with."""
+    kind, names = type(value), list(inspect.signature(type(value)).parameters)
+    assert kind(*[getattr(value, name)() for name in names]) == value
+    assert kind(**{name: getattr(value, name)() for name in names}) == value
+    assert [name for name in names if f"{name}=" not in repr(value)] == []
 
 
 def test_every_field_is_written_and_read(tmp_path, peer):

@@ -239,6 +239,25 @@ def test_a_failure_that_is_caught_is_not_the_end_of_it(end, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+class Named(popef.Writer):
+    """A class that inherits has other arguments."""
+
+    def __init__(self, folder, *, name):
+        assert "not made yet" in repr(self)
+        with pytest.raises(TypeError, match="super"):
+            self.close()
+        super().__init__(folder / name)
+
+
+def test_a_class_that_inherits_from_a_writer_has_arguments_of_its_own(tmp_path):
+    with Named(tmp_path, name="model.popef") as writer:
+        writer.createOpaqueBlob("first", "model")
+        with pytest.raises(TypeError, match="once"):
+            popef.Writer.__init__(writer, tmp_path / "other")
+    assert popef.open(tmp_path / "model.popef").names() == ["first"]
+    assert os.listdir(tmp_path) == ["model.popef"]
+
+
 def test_a_block_that_raises_leaves_no_file(tmp_path):
     path = tmp_path / "model.popef"
     with pytest.raises(ZeroDivisionError), popef.Writer(path) as writer:
