@@ -17,8 +17,8 @@ TYPES = {
     "bool": pa.bool_(),
     "str": pa.string(),
     "bytes": pa.binary(),
-    "list[int]": pa.list_(pa.int64()),
-    "list[str]": pa.list_(pa.string()),
+    "tuple[int, ...]": pa.list_(pa.int64()),
+    "tuple[str, ...]": pa.list_(pa.string()),
 }
 
 

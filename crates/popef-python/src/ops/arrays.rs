@@ -7,7 +7,7 @@ use popef::read::ReadAt;
 use popef::types::{TensorType, Text};
 use popef::{DataType, File, TensorInfo};
 use popef_ops::formats::Array;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyMapping, PySlice, PyString};
@@ -69,9 +69,14 @@ pub(super) fn array<'py>(
     Array::in_memory(name, info, source).map_err(|error| raise_operation(py, &error))
 }
 
-/// The error, after the name of the array.
+/// The error of the same type, after the name of the array.
 fn of_name(py: Python<'_>, name: &Text<'_>, error: &PyErr) -> PyErr {
-    PyTypeError::new_err(format!("{:?}: {}", name.to_string_lossy(), error.value(py)))
+    let message = format!("{:?}: {}", name.to_string_lossy(), error.value(py));
+    if error.is_instance_of::<PyValueError>(py) {
+        PyValueError::new_err(message)
+    } else {
+        PyTypeError::new_err(message)
+    }
 }
 
 /// The array that the tensor, feed or input of a name takes.
