@@ -451,6 +451,20 @@ def test_a_callable_is_asked_about_the_blobs_of_each_file(model, tmp_path):
     assert set(asked) == {"e", None, "popart", "w", "layer.bias", "f"}
 
 
+def test_a_closed_tensor_is_a_wrong_value_and_advice_is_not_for_the_tool(model, tmp_path):
+    file = popef.open(model)
+    tensor = file.tensor("w")
+    file.close()
+    for operation in (
+        lambda: popef.set(model, tensors={"w": tensor}, dry_run=True),
+        lambda: popef.pack(output=tmp_path / "out", tensors={"w": tensor}),
+    ):
+        with pytest.raises(ValueError, match="^\"w\": the file is closed$"):
+            operation()
+    with pytest.raises(popef.PopefError, match='the name "missing"$'):
+        popef.set(model, tensors={"missing": b"1"}, dry_run=True)
+
+
 ASKING = {
     "merge": lambda model, to, ask: popef.merge([model], to, select=ask),
     "merge in place": lambda model, to, ask: popef.merge([model], model, select=ask, overwrite="inputs"),

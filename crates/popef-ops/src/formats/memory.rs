@@ -59,6 +59,11 @@ impl Array {
         }
         Ok(Array { name, info, said: None, is_keyed: false, stored: Stored::Memory(Memory(Arc::new(bytes))) })
     }
+
+    /// Whether it is in no file.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self.stored, Stored::Memory(_))
+    }
 }
 
 impl Memory {

@@ -101,7 +101,7 @@ fn new<'f>(file: &'f File, array: &Array, inputs: Option<&Inputs<'_>>) -> Result
         None if is_input(file, &array.name) => {
             format!("no tensor has the name {name}; an input has it, and may get one")
         }
-        None if near.is_empty() => {
+        None if near.is_empty() && !array.is_in_memory() => {
             format!("no tensor or feed has the name {name}; NAME=FILE gives the file to the tensor NAME")
         }
         None => format!("no tensor or feed has the name {name}{near}"),
