@@ -19,7 +19,9 @@ import copyreg
 import datetime
 import enum
 import functools
+import http
 import io
+import logging
 import operator
 import os
 import pathlib
@@ -255,7 +257,7 @@ def attacks():
     namespace += item(text("exec"), b"h\x03") + text(RECORD) + b"\x85R."
     assert runs(namespace)
     chain = ["functools.update_wrapper", "locale.encodings", "copyreg._reduce_ex", "operator.itemgetter"]
-    write("attack-namespace", namespace, "dangerous", *chain, "(call of a value)")
+    write("attack-namespace", namespace, "dangerous", "(call of argparse.Namespace)", *chain, "(call of a value)")
     # A function of Python 2's library that follows dots.
     dotted = b"\x80\x02cSimpleXMLRPCServer\nresolve_dotted_attribute\n(clocale\nencodings\n"
     dotted += counted("codecs.builtins.exec") + b"\x88tR(" + counted(RECORD) + b"tR."
@@ -324,13 +326,13 @@ def shapes():
     shape("state-changed-later", b"}q\x000" + new("argparse.Namespace") + b"h\x00b0}q\x01" + item, ATTRIBUTE)
     container = "torch.nn.modules.container.ParameterDict"
     shape("item", new(container) + item, ATTRIBUTE, f"(call of {container})")
-    shape("item-of-class", new("argparse.Namespace") + item, ATTRIBUTE)
+    shape("item-of-class", new("argparse.Namespace") + item, ATTRIBUTE, "(call of argparse.Namespace)")
     # What a function returns may be what it was given.
     largest = imported_name("builtins", "max")
     of_list = lambda value: called(largest, listed(value))
     shape("max", of_list(b"K\x01"), "(call of builtins.max)")
     shape("max-change", of_list(namespace) + b"}b", "(call of builtins.max)", "(change of a value)")
-    shape("function-change", called(imported_name("math", "sqrt"), b"K\x01") + b"}b", "(change of math.sqrt)")
+    shape("function-change", called(imported_name("math", "sqrt"), b"K\x01") + b"}b", "(call of math.sqrt)", "(change of a value)")
     shape("value-change", b"]}b", "(change of a value)")
     # What is called is no import.
     value = called(imported_name("builtins", "list"), b"K\x01\x85")
@@ -368,7 +370,7 @@ def shapes():
     everything = first(called(imported_name("collections.abc", "ValuesView"), looked_up))
     run = first(called(imported_name("torch.utils.data.dataset", "Subset"), everything, listed(text("exec"))))
     denied = ["(call of collections.abc.ValuesView)", "(call of builtins.max)"]
-    shape("configuration", called(run, text(RECORD)), "torch.utils.data.dataset.Subset", "copyreg.__newobj_ex__", ATTRIBUTE, *denied, "(call of a value)")
+    shape("configuration", called(run, text(RECORD)), "torch.utils.data.dataset.Subset", "copyreg.__newobj_ex__", ATTRIBUTE, "(change of copyreg.__newobj_ex__)", *denied, "(call of a value)")
     # Pandas calls a key that is a function, and torch's function calls a method of its argument.
     series = called(imported_name("pandas", "Series"), b"]")
     shape("item-function", series + recorded + b"K\x01s", "(call of pandas.Series)")
@@ -406,6 +408,96 @@ def shapes():
     write("shape-note", b"\x80\x04" + noted + b".", "ordinary")
     plain = b"}q\x00" + text("__version__") + b"K\x01s0h\x00h\x00\x86"
     write("shape-plain-key", b"\x80\x04" + plain + b".", "ordinary")
+
+
+def prints(data):
+    """Whether both unpicklers print. The values of some pickles are for packages that are not here."""
+    for unpickler in UNPICKLERS:
+        with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(Exception):
+            unpickler(io.BytesIO(data)).load()
+        if not printed.getvalue():
+            return False
+    return True
+
+
+def owned():
+    """Changes of what a call returned, keys that a call returned, and functions that call what they are given."""
+    by_path = lambda path: imported_name(*path.rsplit(".", 1))
+    call = lambda path, *arguments: called(by_path(path), *arguments)
+    printing, namespace, record = by_path("builtins.print"), new("argparse.Namespace"), by_path("logging.LogRecord")
+    both = lambda state: b"N" + state + b"\x86b"
+    a_class = text("__class__") + record
+
+    def own(name, body, *imports, verdict="dangerous", prints_too=False):
+        data = b"\x80\x04" + body + b"."
+        assert not prints_too or prints(data), name
+        write(f"own-{name}", data, verdict, *imports)
+
+    # The first runs code with NumPy 2.4.6 and pandas 3.1.1, in both unpicklers.
+    given = lambda value: call("numpy.object_", value)
+    changed = lambda of, key, value: given(by_path(of)) + both(b"}" + given(text(key)) + value + b"s") + b"0"
+    pair = lambda *items: b"}(" + b"".join(items) + b"u"
+    words = call("collections.UserString", text("@__builtins__.get('exec').__self__.exec(%r)" % RECORD)) + b"q\x010"
+    lists = pair(text("_metadata"), text("eval") + b"\x85", text("_get_index_resolvers"), by_path("builtins.dict"), text("_get_cleaned_column_resolvers"), by_path("builtins.dict"))
+    kind = by_path("pandas.BooleanDtype") + b")\x81"
+    chain = words + kind + lists + b"bq\x020" + kind + pair(text("eval"), b"h\x01") + b"bq\x030"
+    chain += changed("collections.UserString", "__eq__", by_path("numpy.random._pickle.__generator_ctor"))
+    chain += changed("pandas.BooleanDtype", "__hash__", by_path("builtins.int"))
+    chain += changed("pandas.BooleanDtype", "__bases__", by_path("pandas.Int64Dtype") + by_path("pandas.DataFrame") + b"\x86")
+    own("chain", chain + b"}(h\x02Nh\x03Nu", "(call of collections.UserString)", ATTRIBUTE, "(change of numpy.object_)")
+    lazy = by_path("itertools.accumulate") + listed(text("a"), text("b")) + printing + b"\x86\x81"
+    own("accumulate", call("builtins.list", lazy), "(call of itertools.accumulate)", prints_too=True)
+    # What a call returns may be its argument, or shared by the whole process.
+    own("argument", call("numpy.object_", record) + both(dictionary(getMessage=printing)), "(change of numpy.object_)")
+    status = call("http.HTTPStatus", b"K\xc8") + both(dictionary(phrase=text("changed")))
+    for unpickler in UNPICKLERS:
+        phrase = vars(http.HTTPStatus.OK)["phrase"]
+        assert unpickler(io.BytesIO(b"\x80\x04" + status + b".")).load() is http.HTTPStatus.OK and http.HTTPStatus.OK.phrase == "changed"
+        http.HTTPStatus.OK.phrase = phrase
+    own("enum", status, "(change of http.HTTPStatus)")
+    made = by_path("http.HTTPStatus") + b"K\xc8\x85\x81" + both(dictionary(phrase=text("changed")))
+    own("enum-new", made, "(call of http.HTTPStatus)", "(change of http.HTTPStatus)")
+    for name, path, argument in (
+        ("signal", "signal.Signals", b"K\x02"), ("flag", "re.RegexFlag", b"K\x02"), ("uuid", "uuid.SafeUUID", b"K\x00"),
+        ("zone", "zoneinfo.ZoneInfo", text("UTC")), ("pattern", "re._compile", text("a")), ("type", "pandas.PeriodDtype", text("D")),
+        ("number", "numpy.dtypes.Float64DType", b""), ("scalar", "numpy._core.multiarray.scalar", by_path("numpy.float64")),
+        ("option", "poptorch.enums.ConnectionType", b"K\x01"), ("tensor", "torch._utils._rebuild_tensor_v2", b"N"),
+        ("storage", "torch.UntypedStorage", b"K\x01"), ("missing", "pandas._libs.missing.NAType", b""),
+    ):
+        own(f"shared-{name}", call(path, argument) + dictionary(a=b"N") + b"b", f"(change of {path})")
+    own("fresh", call("types.SimpleNamespace") + dictionary(a=b"N") + b"b" + call("inspect.Parameter", text("a"), b"K\x01") + dictionary(_default=b"N") + b"b\x86", verdict="ordinary")
+    # A key that a call returns can be any text.
+    hidden = call("_codecs.encode", text("__pynff__"), text("rot13"))
+    own("key-recoded", namespace + both(b"}" + hidden + record + b"s"), ATTRIBUTE)
+    for unpickler in UNPICKLERS:
+        assert isinstance(unpickler(io.BytesIO(b"\x80\x04" + namespace + both(b"}" + hidden + record + b"s") + b".")).load(), logging.LogRecord)
+    for name, key in ("given", given(text("__class__"))), ("user", new("collections.UserString")), ("made", call("mymodel.make")):
+        own(f"key-{name}", namespace + b"}" + key + record + b"sb", ATTRIBUTE)
+    own("key-of-two", namespace + both(b"(" + text("a") + b"N" + hidden + record + b"d"), ATTRIBUTE)
+    own("key-item", new("mymodel.Registry") + hidden + record + b"s", ATTRIBUTE)
+    date = call("datetime.date", b"K\x01", b"K\x01", b"K\x01")
+    own("key-plain", new("mymodel.Registry") + date + b"Ns" + call("mymodel.Kind", b"K\x01") + b"Ns" + b"}" + date + b"Nsb", "mymodel.Registry", "mymodel.Kind", verdict="unknown")
+    own("state-given", namespace + both(given(b"}" + a_class + b"s")), ATTRIBUTE)
+    own("state-plain", new("mymodel.Net") + call("builtins.set", listed(b"K\x01")) + b"b" + new("mymodel.Net") + call("torch._utils._rebuild_tensor_v2", b"N") + date + b"\x86b\x86", "mymodel.Net", verdict="unknown")
+    # Functions of NumPy and torch that call what they are given, or set its attributes.
+    random = "numpy.random._pickle."
+    maker, twister = by_path(random + "__bit_generator_ctor"), by_path("numpy.random._mt19937.MT19937")
+    for name in "__generator_ctor", "__randomstate_ctor":
+        for number, arguments in enumerate(((text("a"), printing), (maker, maker), (twister, printing), (text("a"), called(maker, twister)))):
+            own(f"maker-{name.split('_')[2]}-{number}", call(random + name, *arguments), f"(call of {random}{name})")
+    own("maker-of-class", called(maker, by_path("torch.optim.lr_scheduler.LambdaLR")), f"(call of {random}__bit_generator_ctor)")
+    own("maker-instance", b"(" + text("a") + printing + f"i{random[:-1]}\n__generator_ctor\n".encode(), f"(call of {random}__generator_ctor)")
+    kinds = text("MT19937") + b"\x85", text("MT19937") + maker + b"\x86", called(maker, twister) + b"}b" + b"\x85", called(maker, twister) + maker + b"\x86"
+    own("maker-plain", listed(*(by_path(random + "__randomstate_ctor") + kind + b"R}b" for kind in kinds)), verdict="ordinary")
+    parameter = "torch._utils._rebuild_parameter_with_state"
+    tensor = call("torch._utils._rebuild_tensor_v2", b"N")
+    own("parameter", call(parameter, tensor, b"\x88", call("collections.OrderedDict"), dictionary(a=b"N")), verdict="ordinary")
+    own("parameter-class", call(parameter, tensor, b"\x88", b"N", b"}" + a_class + b"s"), f"(call of {parameter})")
+    # Other opcodes that call, and `__new__` with arguments.
+    own("index-instance", b"(" + by_path("argparse.Namespace") + b"}ipandas.core.indexes.base\n_new_Index\n", "(call of pandas.core.indexes.base._new_Index)")
+    own("new-arguments", by_path("pandas.DataFrame") + b"N\x85\x81", "(call of pandas.DataFrame)")
+    own("new-names", by_path("pandas.DataFrame") + b")}\x92", "(call of pandas.DataFrame)")
+    own("call-made", call("pandas.DataFrame", b"N"), "(call of pandas.DataFrame)")
 
 
 def kept():
@@ -787,6 +879,7 @@ def main():
 
     attacks()
     shapes()
+    owned()
     kept()
     archives()
     odd_archives()

@@ -2,10 +2,10 @@
 
 use super::ImportClass;
 use super::halt::Halt;
-use super::imports::{Role, Spot, Way};
+use super::imports::{Import, Role, Spot, Way};
 use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Machine, Scan};
-use super::names::{Names as Spelling, classify, classify_attribute};
+use super::names::{Names as Spelling, Use, classify, classify_attribute};
 use super::op::Names;
 use super::values::{Arguments, EMPTY, Slot, StandIn};
 use super::walk::{Walk, leak};
@@ -61,7 +61,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         path.add_dot()?;
         path.add(self.level.texts.get(name))?;
         let class = of.class;
-        let judge = |names, path: &str, name: &str| (classify_attribute(class, names, path, name), Role::Other);
+        let judge = |names: Spelling, path: &str, name: &str| {
+            let class = classify_attribute(class, names, path, name);
+            let (module, of) = path.rsplit_once('.').unwrap_or_default();
+            let (module, of) = names.convert(module, of);
+            (class, Role::of(module, &format!("{of}.{name}"), class))
+        };
         self.note(judge).map(StandIn::Import)
     }
 
@@ -70,8 +75,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.import_use(b"(change of ", of, ImportClass::Dangerous)
     }
 
-    /// Records that the pickle changes what a function returned that is not known.
+    /// Records that the pickle changes what a call returned, which may not be its own.
     pub(super) fn import_change_of_result(&mut self, of: u16) -> Result<(), Halt> {
+        let is_unknown = self.scan.imports.get(of).is_some_and(|of| of.class == ImportClass::Unknown);
+        if !is_unknown {
+            return self.import_change(of);
+        }
         self.import_use(b"(change of a result of ", of, ImportClass::Unknown)
     }
 
@@ -143,7 +152,13 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     /// Picklers write the arguments of a call as a tuple, never as the result of another call.
     fn check_arguments(&mut self, import: u16, arguments: StandIn) -> Result<(), Halt> {
-        if matches!(arguments, StandIn::Object(_)) { self.import_call(import) } else { Ok(()) }
+        if matches!(arguments, StandIn::Own(_) | StandIn::Result(_)) { self.import_call(import) } else { Ok(()) }
+    }
+
+    /// Returns the stand-in for what a call of an import gives, or `__new__` of it.
+    fn result(&self, import: u16, is_called: bool) -> StandIn {
+        let is_own = self.scan.imports.get(import).is_some_and(|import| import.gives_own(is_called));
+        if is_own { StandIn::Own(import) } else { StandIn::Result(import) }
     }
 
     fn is_index(&self, class: u16) -> bool {
@@ -170,7 +185,6 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
-        self.scan.imports.call(import);
         self.found_call(import);
         let imports = &self.scan.imports;
         let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
@@ -183,7 +197,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             (Role::Load, StandIn::Tuple(Arguments::Known)) => {
                 self.scan.imports.understand(import);
                 // It may be a state with any names.
-                StandIn::Object(import)
+                StandIn::Result(import)
             }
             (Role::Kind, StandIn::Tuple(Arguments::Plain)) => {
                 self.scan.imports.understand(import);
@@ -195,30 +209,28 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
                 } else {
                     self.scan.imports.misuse(import);
                 }
-                StandIn::Object(import)
+                if role == Role::Partial { StandIn::Own(import) } else { StandIn::Result(import) }
             }
-            (Role::Index, StandIn::Tuple(Arguments::Import(class))) if self.is_index(class) => StandIn::Object(class),
-            (Role::Index, _) => {
-                self.import_call(import)?;
-                StandIn::Other
-            }
+            (Role::Index, StandIn::Tuple(Arguments::Import(class))) if self.is_index(class) => StandIn::Result(class),
             (Role::Attribute | Role::Load | Role::Kind, _) => {
                 self.scan.imports.misuse(import);
                 StandIn::Other
             }
             (Role::Reconstruct, StandIn::Tuple(Arguments::Import(class) | Arguments::ImportAndText(class, _))) => {
-                StandIn::Object(class)
+                self.result(class, false)
             }
             (Role::Rebuild, StandIn::Tuple(Arguments::Rebuild(function))) if self.is_rebuild(function) => {
-                StandIn::Object(import)
+                StandIn::Result(import)
             }
-            (Role::Reconstruct | Role::Rebuild | Role::Instance | Role::Named, _) => {
+            (Role::Parameter, StandIn::Tuple(Arguments::Stated | Arguments::Plains)) => StandIn::Result(import),
+            (Role::Generator, StandIn::Tuple(Arguments::Generator | Arguments::Plains)) => StandIn::Own(import),
+            // With another encoding, the result is not the bytes that were scanned.
+            (Role::Encode, StandIn::Tuple(Arguments::KnownAndLatin1)) => StandIn::Known,
+            _ if self.scan.imports.get(import).is_some_and(|import| import.is_callable()) => self.result(import, true),
+            _ => {
                 self.import_call(import)?;
                 StandIn::Other
             }
-            // With another encoding, the result is not the bytes that were scanned.
-            (Role::Encode, StandIn::Tuple(Arguments::KnownAndLatin1)) => StandIn::Known,
-            _ => StandIn::Object(import),
         })
     }
 
@@ -226,17 +238,27 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let arguments = self.level.stack.pop()?;
         leak(&mut self.scan.imports, arguments.stand_in);
         let class = self.level.stack.pop()?;
-        if let StandIn::Import(class) = class.stand_in {
-            self.check_arguments(class, arguments.stand_in)?;
-        }
-        self.push_object(class, arguments.node)
+        self.check_new(class.stand_in, arguments.stand_in)?;
+        self.push_object(class, arguments.node, false)
     }
 
     pub(super) fn new_object_with_names(&mut self) -> Result<(), Halt> {
         let start = self.level.stack.start_of_last(2)?;
         let arguments = self.arguments_node(start)?;
         let class = self.level.stack.pop()?;
-        self.push_object(class, arguments)
+        self.check_new(class.stand_in, StandIn::Other)?;
+        self.push_object(class, arguments, false)
+    }
+
+    /// Checks a call of `__new__`. Ordinary classes that are pickled in this way get all of their values as a state.
+    fn check_new(&mut self, class: StandIn, arguments: StandIn) -> Result<(), Halt> {
+        let StandIn::Import(class) = class else { return Ok(()) };
+        let is_bare = arguments == StandIn::Tuple(Arguments::Nothing);
+        let is_odd = |role| role == Role::Ordinary(Use::Named) || !is_bare;
+        match self.scan.imports.get(class) {
+            Some(Import { class: ImportClass::Ordinary, role, .. }) if is_odd(role) => self.import_call(class),
+            _ => self.check_arguments(class, arguments),
+        }
     }
 
     /// Makes an object of the class that is the first value above the mark.
@@ -246,17 +268,14 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let arguments = self.arguments_node(start.saturating_add(1))?;
         self.level.stack.cut(start);
         self.check_class_call(class.stand_in)?;
-        self.push_object(class, arguments)
+        self.push_object(class, arguments, true)
     }
 
     /// Checks a call of a class with arguments that are not known.
     fn check_class_call(&mut self, class: StandIn) -> Result<(), Halt> {
         let StandIn::Import(class) = class else { return Ok(()) };
-        self.scan.imports.call(class);
-        match self.scan.imports.get(class).map(|import| import.role) {
-            Some(Role::Reconstruct | Role::Rebuild | Role::Instance | Role::Named) => self.import_call(class),
-            _ => Ok(()),
-        }
+        let is_callable = self.scan.imports.get(class).is_none_or(|class| class.is_callable());
+        if is_callable { Ok(()) } else { self.import_call(class) }
     }
 
     pub(super) fn instance(&mut self, names: Names) -> Result<(), Halt> {
@@ -265,7 +284,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let start = self.level.stack.unmark()?;
         let arguments = self.arguments_node(start)?;
         self.check_class_call(class.stand_in)?;
-        self.push_object(class, arguments)
+        self.push_object(class, arguments, true)
     }
 
     /// Takes the values from `start` on, as the arguments of a call.
@@ -282,12 +301,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.found.dangerous |= self.scan.imports.get(import).is_some_and(|import| import.is_dangerous_name());
     }
 
-    fn push_object(&mut self, class: Slot<K::Node>, arguments: K::Node) -> Result<(), Halt> {
+    fn push_object(&mut self, class: Slot<K::Node>, arguments: K::Node, is_called: bool) -> Result<(), Halt> {
         leak(&mut self.scan.imports, class.stand_in);
         let stand_in = match class.stand_in {
             StandIn::Import(class) => {
                 self.found_call(class);
-                StandIn::Object(class)
+                self.result(class, is_called)
             }
             _ => self.call_of_value()?,
         };
@@ -301,7 +320,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             Some(StandIn::Import(base)) => self.scan.imports.get(base).is_some_and(|base| {
                 base.class == ImportClass::Ordinary && base.path.trim_start_matches('_').starts_with("builtin")
             }),
-            base => !matches!(base, Some(StandIn::Object(_))),
+            base => !matches!(base, Some(StandIn::Own(_) | StandIn::Result(_))),
         }
     }
 
@@ -309,13 +328,20 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let Machine { stack, texts, .. } = &*self.level;
         let mut values = stack.values_from(start);
         match [values.next(), values.next(), values.next(), values.next()] {
+            [None, ..] => Some(Arguments::Nothing),
+            [Some(first), None, ..] if self.is_bit_generator(first) => Some(Arguments::Generator),
+            [Some(first), Some(StandIn::Import(maker)), None, _]
+                if self.is_bit_generator_maker(maker)
+                    && (matches!(first, StandIn::Text(_)) || self.is_bit_generator(first)) =>
+            {
+                Some(Arguments::Generator)
+            }
             [Some(StandIn::Import(import)), Some(StandIn::Text(text)), None, _] => {
                 Some(Arguments::ImportAndText(import, text))
             }
             [Some(StandIn::Import(import)), base, _, None] => self.is_base(base).then_some(Arguments::Import(import)),
             [Some(StandIn::Import(function)), Some(StandIn::Import(_)), _, Some(state)] => {
-                let is_plain = matches!(state, StandIn::Dict | StandIn::Other | StandIn::Tuple(Arguments::Plains));
-                (is_plain && values.next().is_none()).then_some(Arguments::Rebuild(function))
+                (is_state(state) && values.next().is_none()).then_some(Arguments::Rebuild(function))
             }
             [
                 Some(StandIn::Import(function)),
@@ -332,8 +358,24 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             [Some(StandIn::Known), Some(StandIn::Text(codec)), None, _] => {
                 (texts.get(codec) == b"latin1").then_some(Arguments::KnownAndLatin1)
             }
-            [Some(_), ..] => stack.values_from(start).all(|key| self.is_plain(key)).then_some(Arguments::Plains),
+            _ if stack.values_from(start).all(|key| self.is_plain(key)) => Some(Arguments::Plains),
+            [.., Some(state)] if is_state(state) && values.next().is_none() => Some(Arguments::Stated),
             _ => None,
+        }
+    }
+
+    fn is_bit_generator_maker(&self, import: u16) -> bool {
+        self.scan.imports.get(import).is_some_and(|import| import.path == "numpy.random._pickle.__bit_generator_ctor")
+    }
+
+    /// Whether a value is one of NumPy's sources of random bits, or a class of them.
+    fn is_bit_generator(&self, value: StandIn) -> bool {
+        match value {
+            StandIn::Own(maker) => self.is_bit_generator_maker(maker),
+            StandIn::Import(class) => self.scan.imports.get(class).is_some_and(|class| {
+                class.class == ImportClass::Ordinary && class.path.starts_with("numpy.random._") && class.is_class()
+            }),
+            _ => false,
         }
     }
 
@@ -341,4 +383,10 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     fn is_plain(&self, value: StandIn) -> bool {
         matches!(value, StandIn::Other | StandIn::Text(_)) && !self.is_reserved(value)
     }
+}
+
+/// Whether a state sets no attribute that Python looks up by itself.
+fn is_state(value: StandIn) -> bool {
+    matches!(value, StandIn::Dict | StandIn::Versioned(_) | StandIn::Other)
+        || matches!(value, StandIn::Tuple(Arguments::Plains | Arguments::Nothing))
 }

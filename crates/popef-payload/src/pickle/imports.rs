@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use super::halt::Halt;
 use super::keep::Part;
-use super::names::{
-    Names, gives_new, is_class_name, is_listed, is_mapping, is_only_instance, is_only_named, keeps_numbers,
-};
+use super::names::{Names, Use, is_class_name, is_listed, is_mapping, keeps_numbers, use_of};
 use super::{ImportClass, PickleImport};
 use popef::seam::{as_u64, as_usize};
 
@@ -33,8 +31,10 @@ pub(super) enum Role {
     Encode,
     /// It calls the function in its first argument, which picklers make one of torch's own.
     Rebuild,
-    /// It gives an object that the whole process shares. A pickler only names it.
-    Shared,
+    /// NumPy's functions that make a generator of random numbers. They call their last argument.
+    Generator,
+    /// Torch's function that sets the attributes in its last argument.
+    Parameter,
     /// `type`, which names the class of a value. With more arguments it makes a class.
     Kind,
     /// `itemgetter`. It takes items with keys that the pickle gives, so these must be plain.
@@ -43,14 +43,10 @@ pub(super) enum Role {
     Partial,
     /// A function of pandas that calls the class in its first argument, which picklers make an index.
     Index,
-    /// It is harmless for what it returns, which may be what it was given. So its result must not be changed.
-    Function,
-    /// A class of which picklers make objects without calling it.
-    Instance,
-    /// A class that picklers only name.
-    Named,
     /// A class of dictionaries. What its calls put into it cannot be told.
     Mapping,
+    /// Of another ordinary name.
+    Ordinary(Use),
     Other,
 }
 
@@ -63,16 +59,14 @@ impl Role {
             ("operator" | "_operator", "itemgetter") => Role::ItemGetter,
             ("functools" | "_functools", "partial") => Role::Partial,
             ("_codecs", "encode") => Role::Encode,
-            ("logging", "getLogger") => Role::Shared,
+            ("numpy.random._pickle", _) => Role::Generator,
+            ("torch._utils", "_rebuild_parameter_with_state") => Role::Parameter,
             ("torch._tensor", "_rebuild_from_type_v2") => Role::Rebuild,
             ("torch._utils", "_rebuild_from_type" | "_rebuild_from_type_v2") => Role::Rebuild,
-            (_, name) if name.split('.').next_back() == Some("_reconstructor") => Role::Reconstruct,
+            ("copyreg", "_reconstructor") => Role::Reconstruct,
             (module, name) if module.starts_with("pandas.core.indexes.") && name.starts_with("_new_") => Role::Index,
             _ if is_mapping(name) => Role::Mapping,
-            _ if class != ImportClass::Ordinary => Role::Other,
-            _ if is_only_named(module, name) => Role::Named,
-            _ if is_only_instance(module, name) => Role::Instance,
-            _ if !gives_new(name) => Role::Function,
+            _ if class == ImportClass::Ordinary => Role::Ordinary(use_of(module, name).unwrap_or(Use::Value)),
             _ => Role::Other,
         }
     }
@@ -95,8 +89,6 @@ struct Note {
     is_name: bool,
     /// The import is dangerous, and was called with harmless arguments.
     understood: bool,
-    /// The pickle calls it, and does not only make objects of it.
-    called: bool,
     /// The import was stored where a call cannot be seen, or called with other arguments.
     misused: bool,
 }
@@ -122,7 +114,6 @@ pub(super) struct Import<'i> {
     pub(super) class: ImportClass,
     pub(super) role: Role,
     is_name: bool,
-    called: bool,
 }
 
 impl Import<'_> {
@@ -135,37 +126,56 @@ impl Import<'_> {
     /// make itself, or one of a class that only keeps numbers.
     pub(super) fn is_partial_safe(&self) -> bool {
         match self.role {
-            Role::Other | Role::Function | Role::Mapping => self.class != ImportClass::Dangerous,
-            Role::Instance => keeps_numbers(self.path),
-            _ => false,
+            Role::Ordinary(Use::Own | Use::Plain | Use::Value) => true,
+            Role::Other | Role::Mapping => self.class != ImportClass::Dangerous,
+            _ => keeps_numbers(self.path),
         }
+    }
+
+    /// Whether what a call of it gives, or `__new__` without arguments, is the pickle's own, so that `BUILD` may change it.
+    /// Of a function that is not known it may be anything, also what the whole process shares.
+    pub(super) fn gives_own(&self, is_called: bool) -> bool {
+        match self.role {
+            Role::Ordinary(Use::Made) => !is_called,
+            Role::Ordinary(of) => of == Use::Own,
+            _ if self.class == ImportClass::Ordinary => matches!(self.role, Role::Mapping | Role::Generator),
+            _ => !is_called || self.is_class() || self.role == Role::Partial,
+        }
+    }
+
+    /// Whether a call of it does no harm, whatever its arguments.
+    pub(super) fn is_callable(&self) -> bool {
+        let is_callable =
+            matches!(self.role, Role::Ordinary(Use::Own | Use::Plain | Use::Value) | Role::Mapping | Role::Encode);
+        is_callable || self.class != ImportClass::Ordinary
     }
 
     /// Whether picklers never put such values into its objects. Both unpicklers append by the attribute `append`, `extend`
-    /// or `add`, which a state can set; of the known classes, only `deque` has items of that kind. Torch's and pandas'
-    /// classes run code of their own for pairs: pandas calls a key that is a function.
+    /// or `add`, which a state can set; of the known classes, only `deque` has items of that kind. Other classes than
+    /// dictionaries run code of their own for pairs: pandas calls a key that is a function.
     pub(super) fn is_never_filled(&self, part: Part) -> bool {
-        match part {
-            Part::Items => self.class == ImportClass::Ordinary && !self.path.ends_with(".deque"),
-            _ => self.role == Role::Instance || self.path.starts_with("pandas."),
-        }
+        let is_filled = if part == Part::Items { self.path.ends_with(".deque") } else { self.role == Role::Mapping };
+        self.class == ImportClass::Ordinary && !is_filled
     }
 
-    /// Whether it is a function that is not known, and that the pickle calls. Its result may be anything, also what the
-    /// whole process shares.
-    pub(super) fn is_called_unknown_function(&self) -> bool {
-        self.called && self.class == ImportClass::Unknown && !self.is_class()
-    }
-
-    fn is_class(&self) -> bool {
+    pub(super) fn is_class(&self) -> bool {
         is_class_name(self.path.rsplit('.').next().unwrap_or_default())
     }
 
     /// Whether its result may be a dictionary with any keys, or an object with a method `items`, which the unpickler
-    /// that is written in Python calls. Only NumPy and pandas make such states, and theirs are arrays.
+    /// that is written in Python calls. Of objects with attributes, only arrays and types of NumPy and pandas are states.
     pub(super) fn may_have_names(&self) -> bool {
-        self.role != Role::Other
-            || self.class == ImportClass::Ordinary && self.is_class() && !self.path.starts_with("pandas.")
+        let is_state = match self.role {
+            Role::Ordinary(Use::Own) | Role::Generator => self.path.starts_with("numpy."),
+            Role::Ordinary(of) => of == Use::Plain || self.is_class() && self.path.starts_with("pandas."),
+            role => role == Role::Other,
+        };
+        !is_state
+    }
+
+    /// Whether its result may be a text. What classes of the model give is for whoever knows them to say.
+    pub(super) fn may_be_text(&self) -> bool {
+        self.role != Role::Ordinary(Use::Plain) && (self.class != ImportClass::Unknown || !self.is_class())
     }
 
     /// Whether its name alone shows the danger. Texts may begin like an import of Python's library.
@@ -195,13 +205,7 @@ impl Imports {
     pub(super) fn get(&self, place: u16) -> Option<Import<'_>> {
         let import = self.list.get(usize::from(place))?;
         let note = self.notes.get(usize::from(place))?;
-        Some(Import {
-            path: &import.path,
-            class: import.class,
-            role: note.role,
-            is_name: note.is_name,
-            called: note.called,
-        })
+        Some(Import { path: &import.path, class: import.class, role: note.role, is_name: note.is_name })
     }
 
     /// Returns the place of a path. `judge` returns the class and the role of a new one.
@@ -247,7 +251,7 @@ impl Imports {
         self.notes.try_reserve(1)?;
         self.index.add(path, &self.list)?;
         self.list.push(import);
-        self.notes.push(Note { role, way, is_name: is_name(path), understood: false, called: false, misused: false });
+        self.notes.push(Note { role, way, is_name: is_name(path), understood: false, misused: false });
         Ok(())
     }
 
@@ -263,11 +267,6 @@ impl Imports {
     /// Records a call of a dangerous import with harmless arguments. If all its calls are like that, it is ordinary.
     pub(super) fn understand(&mut self, place: u16) {
         self.mark(place, |note| note.understood = true);
-    }
-
-    /// Records a call of an import.
-    pub(super) fn call(&mut self, place: u16) {
-        self.mark(place, |note| note.called = true);
     }
 
     /// Records that an import can be called unseen, or was called with arguments that may be harmful.

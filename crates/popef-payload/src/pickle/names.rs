@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 
 use super::ImportClass;
 use denied::{METHODS, OUTSIDE, PACKAGES, REACHING, RUNNING};
-pub(super) use ordinary::{gives_new, is_mapping, is_only_instance, is_only_named, keeps_numbers};
-use ordinary::{is_ordinary, is_ordinary_attribute};
+use ordinary::is_ordinary_attribute;
+pub(super) use ordinary::{Use, is_mapping, keeps_numbers, use_of};
 
 /// Whether a pickle has the names of Python 2, as those of protocols 0 to 2 have. Python converts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Names {
 
 /// Returns the class of an import, by the names that Python imports. Dots in `name` are for attributes.
 pub(super) fn classify(module: &str, name: &str) -> ImportClass {
-    if is_ordinary(module, name) {
+    if use_of(module, name).is_some() {
         ImportClass::Ordinary
     } else if is_denied(module, name) {
         ImportClass::Dangerous

@@ -4,7 +4,7 @@
 //! does what its class would never do. No pickler sets them.
 
 use super::halt::Halt;
-use super::imports::Role;
+use super::imports::{Import, Role};
 use super::keep::{Keep, Part};
 use super::values::StandIn;
 use super::walk::Walk;
@@ -15,21 +15,26 @@ const RESERVED: &str = "(change of an attribute of Python's own)";
 const NOTES: [&[u8]; 3] = [b"__notes__", b"__orig_class__", b"__doc__"];
 
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
-    /// Whether a key may be the name of an attribute that Python looks up by itself.
+    /// Whether a key may be the name of an attribute that Python looks up by itself. A text of a call may be any text.
     pub(super) fn is_reserved(&self, key: StandIn) -> bool {
         match key {
             StandIn::Text(text) => is_reserved_name(self.level.texts.get(text)),
-            StandIn::Object(class) => self.scan.imports.get(class).is_some_and(|class| {
-                let name = class.path.rsplit('.').next().unwrap_or_default();
-                class.role == Role::Function || matches!(name, "str" | "str_" | "scalar" | "UserString")
-            }),
-            _ => false,
+            _ => self.class_of(key).is_some_and(|class| class.may_be_text()),
+        }
+    }
+
+    /// The import of which a value is an object or a result.
+    fn class_of(&self, value: StandIn) -> Option<Import<'_>> {
+        match value {
+            StandIn::Own(class) | StandIn::Result(class) => self.scan.imports.get(class),
+            _ => None,
         }
     }
 
     /// Checks the keys from `start` on, which are put into a value other than a dictionary with one stand-in.
     pub(super) fn check_items(&mut self, into: Option<StandIn>, start: usize) -> Result<(), Halt> {
-        let is_mapping = matches!(into, Some(StandIn::Object(class)) if self.has_role(class, Role::Mapping));
+        let class = into.and_then(|into| self.class_of(into));
+        let is_mapping = class.is_some_and(|class| class.role == Role::Mapping);
         let has_reserved = self.level.stack.values_from(start).step_by(2).any(|key| self.is_reserved(key));
         if has_reserved && !is_mapping {
             self.import_unnamed(RESERVED)?;
@@ -39,15 +44,11 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     /// Checks a value that items or pairs are put into.
     pub(super) fn check_filled(&mut self, into: Option<StandIn>, part: Part) -> Result<(), Halt> {
-        let Some(StandIn::Object(class)) = into else { return Ok(()) };
+        let Some(StandIn::Own(class) | StandIn::Result(class)) = into else { return Ok(()) };
         if self.scan.imports.get(class).is_some_and(|class| class.is_never_filled(part)) {
             self.import_call(class)?;
         }
         Ok(())
-    }
-
-    fn has_role(&self, import: u16, role: Role) -> bool {
-        self.scan.imports.get(import).is_some_and(|import| import.role == role)
     }
 
     /// Records that a dictionary has a reserved key. It may be a state that has another stand-in.
@@ -62,8 +63,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Checks the state that an object gets.
     pub(super) fn check_state(&mut self, state: StandIn) -> Result<(), Halt> {
         match state {
-            StandIn::Reserved => self.import_unnamed(RESERVED).map(drop),
-            StandIn::Object(class) if self.may_have_names(class) => self.import_unnamed(RESERVED).map(drop),
+            state if self.may_have_names(state) => self.import_unnamed(RESERVED).map(drop),
             StandIn::SameDict | StandIn::SharedPair => {
                 self.has_shared_state = true;
                 self.check_shared()
@@ -72,8 +72,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         }
     }
 
-    fn may_have_names(&self, class: u16) -> bool {
-        self.scan.imports.get(class).is_some_and(|class| class.may_have_names())
+    fn may_have_names(&self, state: StandIn) -> bool {
+        state == StandIn::Reserved || self.class_of(state).is_some_and(|class| class.may_have_names())
     }
 
     fn check_shared(&mut self) -> Result<(), Halt> {
@@ -87,11 +87,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn pair_from(&self, start: usize) -> Option<StandIn> {
         let mut values = self.level.stack.values_from(start);
         let [Some(first), Some(second), None] = [values.next(), values.next(), values.next()] else { return None };
-        let is_bad = |part: StandIn| match part {
-            StandIn::Object(class) => self.may_have_names(class),
-            part => part == StandIn::Reserved,
-        };
-        if is_bad(first) || is_bad(second) {
+        if self.may_have_names(first) || self.may_have_names(second) {
             return Some(StandIn::Reserved);
         }
         [first, second].contains(&StandIn::SameDict).then_some(StandIn::SharedPair)

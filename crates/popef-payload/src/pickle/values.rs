@@ -16,8 +16,10 @@ pub(super) enum StandIn {
     Text(u32),
     /// Something imported, by its place in the list of imports.
     Import(u16),
-    /// An object of a class that was imported.
-    Object(u16),
+    /// An object of an imported class, or the result of an import, which nothing outside of the pickle has.
+    Own(u16),
+    /// The result of an import, which may also be an argument of the call or an object of the whole process.
+    Result(u16),
     /// A dictionary without a text for the key "version".
     Dict,
     /// A dictionary with that text.
@@ -46,6 +48,12 @@ pub(super) enum Arguments {
     Source(u16),
     /// Four values: the state of a `partial` of the function.
     Partial(u16),
+    /// Four values, the last of which is a state that sets no attribute of Python's own.
+    Stated,
+    /// What NumPy makes a generator of random numbers of.
+    Generator,
+    /// No values.
+    Nothing,
     /// One value that is no import, no object and no text.
     Plain,
     /// Values that are no imports and no objects, and no names of attributes that Python looks up by itself.

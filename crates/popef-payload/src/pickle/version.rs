@@ -23,7 +23,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             (StandIn::Text(key), _) if texts.get(key) == b"version" => StandIn::Dict,
             (key, _) if self.is_reserved(key) => StandIn::Reserved,
             // A computed key may be the same text.
-            (StandIn::Object(_), _) => StandIn::Dict,
+            (StandIn::Own(_) | StandIn::Result(_), _) => StandIn::Dict,
             _ => dict,
         })
     }
@@ -61,23 +61,20 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
         self.check_state(state.stand_in)?;
         let class = match object.stand_in {
-            StandIn::Object(class) => class,
+            StandIn::Own(class) => class,
+            StandIn::Result(class) => return self.import_change_of_result(class),
             StandIn::Import(_) => return self.check_change(),
             _ => return self.import_unnamed("(change of a value)").map(drop),
         };
-        let role = self.scan.imports.get(class).map(|class| class.role);
-        match (role, state.stand_in) {
-            (Some(Role::Partial), StandIn::Tuple(Arguments::Partial(of))) if self.is_partial_safe(of) => {}
-            (Some(Role::Partial), _) => self.scan.imports.misuse(class),
-            (Some(Role::Shared | Role::Function | Role::Named | Role::Load | Role::ItemGetter), _) => {
-                return self.import_change(class);
-            }
-            _ => {}
+        let Some(import) = self.scan.imports.get(class) else { return Ok(()) };
+        let is_poptorch = import.path.ends_with(".PoptorchData");
+        let is_safe = match (import.role, state.stand_in) {
+            (Role::Partial, StandIn::Tuple(Arguments::Partial(of))) => self.is_partial_safe(of),
+            (role, _) => role != Role::Partial,
+        };
+        if !is_safe {
+            self.scan.imports.misuse(class);
         }
-        if self.scan.imports.get(class).is_some_and(|of| of.is_called_unknown_function()) {
-            return self.import_change_of_result(class);
-        }
-        let is_poptorch = self.scan.imports.get(class).is_some_and(|class| class.path.ends_with(".PoptorchData"));
         if is_poptorch && self.level.depth == 0 {
             self.set_version(state.stand_in);
         }

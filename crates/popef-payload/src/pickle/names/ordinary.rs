@@ -1,20 +1,43 @@
 //! The names that only build values.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{is_class_name, is_function_name, is_in};
 
-/// The pairs of a module and a name.
-static NAMES: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
+/// How a pickle may use a name that only builds values; ordinary.txt says what each means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Use {
+    /// It is only named.
+    Named,
+    /// Objects of the class are made without calling it.
+    Made,
+    /// Each call gives an object of the pickle's own.
+    Own,
+    /// Calls give values that can be keys and states.
+    Plain,
+    /// Calls give anything.
+    Value,
+}
+
+/// The use of each pair of a module and a name.
+static NAMES: LazyLock<HashMap<(&str, &str), Use>> = LazyLock::new(|| {
     let mut modules = "";
-    let mut names = HashSet::new();
+    let mut mark = Use::Value;
+    let mut names = HashMap::new();
     for line in include_str!("ordinary.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();
         if !line.starts_with(' ') {
+            mark = match words.next() {
+                Some("-") => Use::Named,
+                Some("*") => Use::Made,
+                Some("+") => Use::Own,
+                Some("=") => Use::Plain,
+                _ => Use::Value,
+            };
             modules = words.next().unwrap_or_default();
         }
-        names.extend(words.flat_map(|name| modules.split(',').map(move |module| (module, name))));
+        names.extend(words.flat_map(|name| modules.split(',').map(move |module| ((module, name), mark))));
     }
     names
 });
@@ -27,12 +50,9 @@ const ATTRIBUTES: &[(&str, &str, &[&str])] = &[
     ("uuid", "SafeUUID", &["safe", "unsafe", "unknown"]),
 ];
 
-/// Packages whose classes only build values when they are loaded.
-const OF_CLASSES: &[&str] = &[
-    "poptorch.options",
-    "poptorch._options_impl",
-    "poptorch.enums",
-    "poptorch.optim",
+/// Packages whose classes may look up or call what they are given when they are called. Picklers do not call them: they
+/// make an object with `__new__` and then set its attributes.
+const OF_MADE: &[&str] = &[
     "torch.nn.modules",
     "torch.nn.parameter",
     "torch.nn.intrinsic",
@@ -42,21 +62,30 @@ const OF_CLASSES: &[&str] = &[
     "torch.ao.nn",
     "torch.optim",
     "torch.distributions",
-    "numpy.dtypes",
-    "collections.abc",
 ];
 
-pub(super) fn is_ordinary(module: &str, name: &str) -> bool {
-    NAMES.contains(&(module, name))
-        || matches!(module, "torch" | "numpy") && is_number_type(name)
-        || module == "builtins" && is_exception(name)
-        || matches!(module, "math" | "cmath") && is_function_name(name)
-        || module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')
-        || matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")
-        || module == "torch.return_types" && is_function_name(name)
-        || module == "torch._C._nn" && is_function_name(name)
-        || is_configuration(module) && is_class_name(name) && name.ends_with("Config")
-        || name.split('.').all(is_class_name) && OF_CLASSES.iter().any(|package| is_in(module, package))
+/// PopTorch's packages, whose objects PopTorch makes in either way.
+const OF_OWN: &[&str] = &["poptorch.options", "poptorch._options_impl", "poptorch.optim"];
+
+/// Members of enums, and types of numbers.
+const OF_VALUES: &[&str] = &["poptorch.enums", "numpy.dtypes"];
+
+/// Returns how a name may be used, if it only builds values.
+pub(in super::super) fn use_of(module: &str, name: &str) -> Option<Use> {
+    let is_of =
+        |packages: &[&str]| name.split('.').all(is_class_name) && packages.iter().any(|package| is_in(module, package));
+    let is_functions = matches!(module, "math" | "cmath" | "torch._C._nn");
+    let rules = [
+        (Use::Named, is_functions && is_function_name(name) || is_of(&["collections.abc"])),
+        (Use::Made, is_of(OF_MADE) || is_configuration(module) && is_class_name(name) && name.ends_with("Config")),
+        (Use::Own, is_of(OF_OWN) || module == "builtins" && is_exception(name)),
+        (Use::Plain, matches!(module, "torch" | "numpy") && is_number_type(name)),
+        (Use::Plain, module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')),
+        (Use::Value, matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")),
+        (Use::Value, is_of(OF_VALUES) || module == "torch.return_types" && is_function_name(name)),
+    ];
+    let ruled = || rules.into_iter().find_map(|(ruled, holds)| holds.then_some(ruled));
+    NAMES.get(&(module, name)).copied().or_else(ruled)
 }
 
 pub(super) fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) -> bool {
@@ -69,16 +98,6 @@ pub(super) fn is_ordinary_attribute(module: &str, class: &str, attribute: &str) 
             .iter()
             .any(|(of, in_class, names)| (*of, *in_class) == (module, class) && names.contains(&attribute))
 }
-
-/// Lower-case classes, and functions that return a new object, whatever they are given.
-const NEW: &str = "set frozenset dict list tuple int float complex str bytes bytearray bool range slice object deque
-    defaultdict date datetime time timedelta timezone struct_time array _array_reconstructor ndarray dtype bool_ str_ bytes_
-    object_ void datetime64 timedelta64 matrix recarray record chararray poly1d _reconstruct _frombuffer scalar _mareconstruct
-    __bit_generator_ctor __generator_ctor __randomstate_ctor device layout
-    relativedelta finfo iinfo";
-const NEW_STARTS: &[&str] = &["_rebuild_", "__pyx_unpickle_", "_unpickle_", "_new_"];
-
-static NEW_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| NEW.split_whitespace().collect());
 
 /// Classes of dictionaries.
 const MAPPINGS: &[&str] = &[
@@ -93,33 +112,9 @@ const MAPPINGS: &[&str] = &[
     "WeakKeyDictionary",
 ];
 
-/// Packages whose classes may look up or call what they are given when they are called. Picklers do not call them: they
-/// make an object with `__new__` and then set its attributes.
-const OF_INSTANCES: &[&str] =
-    &["torch.nn", "torch.ao.nn", "torch.optim", "torch.distributions", "torch.utils", "transformers"];
-
-/// Whether an ordinary name is a class, or a function that returns a new object.
-pub(in super::super) fn gives_new(name: &str) -> bool {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    is_class_name(last)
-        || NEW_NAMES.contains(last)
-        || is_number_type(last)
-        || NEW_STARTS.iter().any(|start| last.starts_with(start))
-}
-
 pub(in super::super) fn is_mapping(name: &str) -> bool {
     MAPPINGS.contains(&name)
 }
-
-/// Modules of which picklers only name what is ordinary: type hints, and functions that models keep. They may return
-/// what they are given or call its methods, as `torch.nn.functional.softmax` does.
-const ONLY_NAMED: &[&str] = &[
-    "collections.abc",
-    "numpy.core._multiarray_umath",
-    "numpy._core._multiarray_umath",
-    "torch.functional",
-    "torch.nn.functional",
-];
 
 /// Modules of torch whose classes keep the numbers that they are called with, and make tensors of them.
 const OF_NUMBERS: &[&str] = &[
@@ -137,21 +132,6 @@ const OF_NUMBERS: &[&str] = &[
 /// Whether an ordinary path is of a class that only keeps numbers.
 pub(in super::super) fn keeps_numbers(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(module, _)| OF_NUMBERS.contains(&module))
-}
-
-/// Whether picklers name what has this ordinary name, and never call it.
-pub(in super::super) fn is_only_named(module: &str, name: &str) -> bool {
-    ONLY_NAMED.contains(&module)
-        || module == "itertools" && !matches!(name, "count" | "repeat")
-        || module == "numpy" && !gives_new(name)
-        || module == "builtins" && matches!(name, "abs" | "len" | "max" | "min" | "print" | "sum")
-}
-
-/// Whether an ordinary name is a class that picklers never call.
-pub(in super::super) fn is_only_instance(module: &str, name: &str) -> bool {
-    is_class_name(name.rsplit('.').next().unwrap_or(name))
-        && !name.starts_with("Uninitialized")
-        && OF_INSTANCES.iter().any(|package| is_in(module, package))
 }
 
 /// `transformers.models.bert.configuration_bert`: such a module has a class of plain values. The modules of `auto` are
