@@ -279,7 +279,7 @@ def attacks():
     write("attack-protocol-back", back, "dangerous", "__builtin__.reduce")
     # The state of an object is what it is called by.
     logger = b"\x80\x04" + imported_name("logging", "getLogger") + b")R}" + text("handlers") + b"]sb."
-    write("attack-logger", logger, "dangerous", "(change of logging.getLogger)")
+    write("attack-logger", logger, "dangerous", "(change of a result of logging.getLogger)")
 
 
 # ---- pickles whose names are harmless, and that do with them what no pickler does
@@ -370,7 +370,7 @@ def shapes():
     everything = first(called(imported_name("collections.abc", "ValuesView"), looked_up))
     run = first(called(imported_name("torch.utils.data.dataset", "Subset"), everything, listed(text("exec"))))
     denied = ["(call of collections.abc.ValuesView)", "(call of builtins.max)"]
-    shape("configuration", called(run, text(RECORD)), "torch.utils.data.dataset.Subset", "copyreg.__newobj_ex__", ATTRIBUTE, "(change of copyreg.__newobj_ex__)", *denied, "(call of a value)")
+    shape("configuration", called(run, text(RECORD)), "torch.utils.data.dataset.Subset", "copyreg.__newobj_ex__", ATTRIBUTE, "(change of a result of copyreg.__newobj_ex__)", *denied, "(call of a value)")
     # Pandas calls a key that is a function, and torch's function calls a method of its argument.
     series = called(imported_name("pandas", "Series"), b"]")
     shape("item-function", series + recorded + b"K\x01s", "(call of pandas.Series)")
@@ -444,19 +444,19 @@ def owned():
     chain += changed("collections.UserString", "__eq__", by_path("numpy.random._pickle.__generator_ctor"))
     chain += changed("pandas.BooleanDtype", "__hash__", by_path("builtins.int"))
     chain += changed("pandas.BooleanDtype", "__bases__", by_path("pandas.Int64Dtype") + by_path("pandas.DataFrame") + b"\x86")
-    own("chain", chain + b"}(h\x02Nh\x03Nu", "(call of collections.UserString)", ATTRIBUTE, "(change of numpy.object_)")
+    own("chain", chain + b"}(h\x02Nh\x03Nu", "(call of collections.UserString)", ATTRIBUTE, "(change of a result of numpy.object_)")
     lazy = by_path("itertools.accumulate") + listed(text("a"), text("b")) + printing + b"\x86\x81"
     own("accumulate", call("builtins.list", lazy), "(call of itertools.accumulate)", prints_too=True)
     # What a call returns may be its argument, or shared by the whole process.
-    own("argument", call("numpy.object_", record) + both(dictionary(getMessage=printing)), "(change of numpy.object_)")
+    own("argument", call("numpy.object_", record) + both(dictionary(getMessage=printing)), "(change of a result of numpy.object_)")
     status = call("http.HTTPStatus", b"K\xc8") + both(dictionary(phrase=text("changed")))
     for unpickler in UNPICKLERS:
         phrase = vars(http.HTTPStatus.OK)["phrase"]
         assert unpickler(io.BytesIO(b"\x80\x04" + status + b".")).load() is http.HTTPStatus.OK and http.HTTPStatus.OK.phrase == "changed"
         http.HTTPStatus.OK.phrase = phrase
-    own("enum", status, "(change of http.HTTPStatus)")
+    own("enum", status, "(change of a result of http.HTTPStatus)")
     made = by_path("http.HTTPStatus") + b"K\xc8\x85\x81" + both(dictionary(phrase=text("changed")))
-    own("enum-new", made, "(call of http.HTTPStatus)", "(change of http.HTTPStatus)")
+    own("enum-new", made, "(call of http.HTTPStatus)", "(change of a result of http.HTTPStatus)")
     for name, path, argument in (
         ("signal", "signal.Signals", b"K\x02"), ("flag", "re.RegexFlag", b"K\x02"), ("uuid", "uuid.SafeUUID", b"K\x00"),
         ("zone", "zoneinfo.ZoneInfo", text("UTC")), ("pattern", "re._compile", text("a")), ("type", "pandas.PeriodDtype", text("D")),
@@ -464,7 +464,7 @@ def owned():
         ("option", "poptorch.enums.ConnectionType", b"K\x01"), ("tensor", "torch._utils._rebuild_tensor_v2", b"N"),
         ("storage", "torch.UntypedStorage", b"K\x01"), ("missing", "pandas._libs.missing.NAType", b""),
     ):
-        own(f"shared-{name}", call(path, argument) + dictionary(a=b"N") + b"b", f"(change of {path})")
+        own(f"shared-{name}", call(path, argument) + dictionary(a=b"N") + b"b", f"(change of a result of {path})")
     own("fresh", call("types.SimpleNamespace") + dictionary(a=b"N") + b"b" + call("inspect.Parameter", text("a"), b"K\x01") + dictionary(_default=b"N") + b"b\x86", verdict="ordinary")
     # A key that a call returns can be any text.
     hidden = call("_codecs.encode", text("__pynff__"), text("rot13"))
@@ -550,7 +550,7 @@ def kept():
     keep("getter-reserved-second", called(getter, b"N", text("__dict__")), "dangerous", "operator.itemgetter")
     keep("getter-of-function", called(getter, a_list), "dangerous", "operator.itemgetter")
     keep("getter-called", called(getter, b"K\x00") + listed(b"N") + b"\x85R", "dangerous", "(call of a value)")
-    keep("getter-changed", called(getter, b"K\x00") + b"}b", "dangerous", "(change of operator.itemgetter)")
+    keep("getter-changed", called(getter, b"K\x00") + b"}b", "dangerous", "(change of a result of operator.itemgetter)")
     keep("attrgetter", called(imported_name("operator", "attrgetter"), text("a")), "dangerous", "operator.attrgetter")
     keep("groupby-called", called(imported_name("itertools", "groupby"), b"]"), "dangerous", "(call of itertools.groupby)")
     keep("count", called(imported_name("itertools", "count"), b"K\x01"), "ordinary")
@@ -685,6 +685,19 @@ def odd_archives():
     ):
         assert found_in_tar(data + end) == ["posix.system"], name
         write(f"archive-tar-{name}", data + end, verdict, *(["posix.system"] if "dangerous" in verdict else []))
+    # In other archives and pickles, also behind a long member.
+    numbers = b"".join(struct.pack("<I", zlib.crc32(b"%d" % number)) for number in range(17_000))
+    inside = tar_member(b"storages", numbers) + member + end
+    for name, data in (
+        ("tar", tar_member(b"x.tar", inside) + end), ("zip", archive(("x", inside))), ("short", archive(("x", member + end))),
+        ("deflated", archive(("x", inside), method=zipfile.ZIP_DEFLATED)), ("pickle", pickle.dumps([inside], 4)),
+    ):
+        write(f"archive-tar-in-{name}", data, "dangerous", "posix.system")
+    # The name of a member is a pickle.
+    both = tar_member(b"cposix\nsystem\n(S'true'\ntR.", b"x") + end
+    assert runs(both)
+    write("archive-tar-is-pickle", both, "dangerous", "posix.system")
+    write("archive-tar-is-pickle-inside", archive(("x", both)), "dangerous", "posix.system")
     wrong = bytearray(member + end)
     wrong[148:154] = b"000001"
     write("archive-tar-checksum", bytes(wrong), "odd")

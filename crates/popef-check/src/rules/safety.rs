@@ -227,6 +227,9 @@ fn described(path: &str, can: &str) -> String {
     if let Some(class) = within("(change of ") {
         return format!("changes {} itself, and so all objects of that class", quote(&class.into()));
     }
+    if let Some(called) = within("(call of ").filter(|&called| called != "a value") {
+        return format!("calls or fills {} as no pickler does", quote(&called.into()));
+    }
     if let Some(code) = within("(extension-") {
         return format!("imports by the extension code {code}, which only the program that loads it can resolve");
     }

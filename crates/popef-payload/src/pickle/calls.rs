@@ -78,10 +78,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Records that the pickle changes what a call returned, which may not be its own.
     pub(super) fn import_change_of_result(&mut self, of: u16) -> Result<(), Halt> {
         let is_unknown = self.scan.imports.get(of).is_some_and(|of| of.class == ImportClass::Unknown);
-        if !is_unknown {
-            return self.import_change(of);
-        }
-        self.import_use(b"(change of a result of ", of, ImportClass::Unknown)
+        let class = if is_unknown { ImportClass::Unknown } else { ImportClass::Dangerous };
+        self.import_use(b"(change of a result of ", of, class)
     }
 
     /// Records that the pickle calls something that it imports as no pickler does.

@@ -186,15 +186,6 @@ impl<'a> PickleReader<'_, 'a> {
         self.source.bytes(self.position..self.position.saturating_add(len).min(self.end))
     }
 
-    /// Returns the next four bytes without skipping them, with zeros for those after the end.
-    pub(super) fn array_ahead(&mut self) -> Result<[u8; 4], Halt> {
-        let mut ahead = [0; 4];
-        for (byte, &found) in ahead.iter_mut().zip(self.peek(4)?) {
-            *byte = found;
-        }
-        Ok(ahead)
-    }
-
     /// Returns the bytes of a range that was skipped.
     pub(super) fn bytes(&mut self, range: Range<u64>) -> Result<&[u8], Halt> {
         self.source.bytes(range)

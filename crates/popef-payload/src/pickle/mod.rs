@@ -100,7 +100,8 @@ pub struct PickleImport {
     /// The module and the name, such as `collections.OrderedDict`. In parentheses if there is no name: `(computed)` if the
     /// pickle computes the name while it is loaded, `(extension-200)` for an extension code. `(change of model.Net)` if the
     /// pickle changes the class itself, and so all of its objects; `(change of an attribute of Python's own)` if it may set
-    /// one such as `__class__`; `(change of a result of model.make)` if it changes what an unknown function returned.
+    /// one such as `__class__`; `(change of a result of model.make)` if it changes what a call returned that other objects
+    /// may share.
     /// `(call of a value)` if it calls what it does not import; `(call of torch.nn.ReLU)` if it calls a class or a
     /// function as no pickler does, or puts items into an object of the class.
     pub path: String,

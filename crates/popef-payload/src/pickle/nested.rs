@@ -31,8 +31,8 @@ pub(super) struct Look<'l, 's, 'a, 'k, K: Keep> {
 }
 
 /// What is known of bytes before they are walked.
-#[derive(Clone, Copy)]
-struct Attempt {
+#[derive(Clone, Copy, Default)]
+pub(super) struct Attempt {
     /// Programs load them as a pickle because of their name.
     is_named: bool,
     /// They begin as a pickle does.
@@ -115,6 +115,17 @@ impl<'a, 'k, K: Keep> Look<'_, '_, 'a, 'k, K> {
         Ok(Some(known))
     }
 
+    /// Walks an archive, or what may be a pickle. A tar archive begins with the name of a member, which may be a pickle too.
+    /// Returns `None` if it is neither, and otherwise whether all that loading it would do is known.
+    pub(super) fn walk_inside(&mut self, kind: Option<ArchiveKind>, attempt: Attempt) -> Result<Option<bool>, Halt> {
+        let archive = kind.map(|kind| self.all().walk_archive(kind)).transpose()?;
+        if kind == Some(ArchiveKind::Zip) {
+            return Ok(archive);
+        }
+        let pickles = self.try_pickles(attempt)?;
+        Ok(if archive == Some(false) { archive } else { pickles.or(archive) })
+    }
+
     /// Looks at the pickles in an archive. Returns whether everything that loading them would do is known.
     pub(super) fn walk_archive(&mut self, kind: ArchiveKind) -> Result<bool, Halt> {
         let members = archive::members(kind, &mut self.input)?;
@@ -171,9 +182,9 @@ impl<'a, 'k, K: Keep> Look<'_, '_, 'a, 'k, K> {
     }
 
     fn look_into_member(&mut self, member: &Member) -> Result<(), Halt> {
-        let is_zip = archive::is_zip(&mut self.input)?;
-        if !is_zip && !member.is_wanted(&self.input.array_ahead()?, self.input.left()) {
-            self.pass_over(self.input.left());
+        let (len, kind) = (self.input.left(), archive::kind_of(&mut self.input)?);
+        if kind.is_none() && !member.is_wanted(self.input.peek(archive::FIRST)?, len) {
+            self.pass_over(len);
             return Ok(());
         }
         if self.level.depth > DEEPEST {
@@ -181,13 +192,11 @@ impl<'a, 'k, K: Keep> Look<'_, '_, 'a, 'k, K> {
             return Ok(());
         }
         let mut inner = Found::default();
-        let mut inside = Look { found: &mut inner, ..self.all() };
-        if is_zip {
-            Look { level: inside.level.inner(), ..inside }.walk_archive(ArchiveKind::Zip)?;
-        } else {
-            let is_marked = inside.input.begins_as_pickle()?;
-            inside.try_pickles(Attempt { is_named: member.is_named(), is_marked })?;
-        }
+        let is_marked = self.input.begins_as_pickle()?;
+        let Look { input, level, scan, results, .. } = self.all();
+        let level = if kind.is_some() { level.inner() } else { level };
+        let mut inside = Look { input, level, scan, found: &mut inner, results };
+        inside.walk_inside(kind, Attempt { is_named: member.is_named() && kind.is_none(), is_marked })?;
         if let Some(fault) = &mut inner.fault {
             fault.member = fault.member.take().or_else(|| self.scan.member.clone());
         }
@@ -272,28 +281,23 @@ fn look_into<K: Keep>(
     found: &mut Found,
 ) -> Result<Inside<K::Node>, Halt> {
     let is_marked = input.begins_as_pickle()?;
-    let is_zip = archive::begins_as_zip(&mut input)?;
-    if !is_marked && !is_zip && input.left() > LARGEST_TRIAL {
+    let kind = archive::begins_as(&mut input)?;
+    if !is_marked && kind.is_none() && input.left() > LARGEST_TRIAL {
         return Ok(Inside::NOTHING);
     }
     if holder.depth >= DEEPEST {
         let too_deep = Halt::Limit("pickles in it lie too deep in one another");
-        return if is_marked || is_zip { Err(too_deep) } else { Ok(Inside::NOTHING) };
+        return if is_marked || kind.is_some() { Err(too_deep) } else { Ok(Inside::NOTHING) };
     }
     // Without a directory, readers do not accept the bytes as an archive.
-    if is_zip && !archive::has_directory(&mut input)? {
+    if kind == Some(ArchiveKind::Zip) && !archive::has_directory(&mut input)? {
         return Ok(Inside::NOTHING);
     }
     let kept_before = scan.keep.mark();
     let results = scan.keep.make(Made::Empty(Kind::Pickles))?;
     let mut inner = Found::default();
     let mut look = Look { input, level: holder.inner(), scan, found: &mut inner, results };
-    let known = if is_zip {
-        Some(look.walk_archive(ArchiveKind::Zip)?)
-    } else {
-        look.try_pickles(Attempt { is_named: false, is_marked })?
-    };
-    let Some(known) = known else {
+    let Some(known) = look.walk_inside(kind, Attempt { is_named: false, is_marked })? else {
         scan.keep.rewind(kept_before);
         return Ok(Inside::NOTHING);
     };

@@ -6,7 +6,7 @@ use super::imports::Imports;
 use super::input::PickleBytes;
 use super::keep::{Keep, Kind, Made};
 use super::machine::{Found, Machine, Scan};
-use super::nested::Look;
+use super::nested::{Attempt, Look};
 use super::path::Path;
 use super::{ArchiveKind, Pickle};
 use popef::error::Error;
@@ -58,13 +58,12 @@ pub(super) fn scan<K: Keep>(data: &Data<'_>, keep: &mut K) -> Result<Option<Scan
 /// Walks an archive, or pickles one after the other. Returns whether it found one.
 fn walk_top<K: Keep>(kind: Option<ArchiveKind>, mut look: Look<'_, '_, '_, '_, K>) -> Result<bool, Halt> {
     let marked = look.input.begins_as_pickle()?;
-    if let Some(kind) = kind {
-        look.walk_archive(kind)?;
-        // Bytes can be a pickle for one program and an archive for another.
-        if !marked {
-            return Ok(look.found.pickles > 0);
-        }
+    if !marked && kind.is_some() {
+        look.walk_inside(kind, Attempt::default())?;
+        return Ok(look.found.pickles > 0);
     }
+    // Bytes can be a pickle for one program and an archive for another.
+    kind.map(|kind| look.walk_archive(kind)).transpose()?;
     let all = look.input.all();
     let ended = look.walk_pickles()?;
     let mut behind = look.part(all);

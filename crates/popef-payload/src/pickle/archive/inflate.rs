@@ -9,7 +9,7 @@ use super::super::input::PickleReader;
 use popef::seam::{as_u64, as_usize};
 
 /// The first bytes of a member tell whether the rest is needed.
-const FIRST: u64 = 4;
+pub(in super::super) const FIRST: u64 = 512;
 /// Maximum number of compressed bytes that are read at a time.
 const STEP: u64 = 16 << 10;
 

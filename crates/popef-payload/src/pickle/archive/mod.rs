@@ -14,9 +14,10 @@ use super::ArchiveKind;
 use super::halt::Halt;
 use super::input::PickleReader;
 use super::text::LARGEST_TRIAL;
-pub(super) use inflate::Unpacking;
+pub(super) use inflate::{FIRST, Unpacking};
 use popef::seam::as_u64;
-pub(super) use zip::{begins_as_zip, has_directory, holds_end, is_zip};
+use zip::{begins_as_zip, is_zip};
+pub(super) use zip::{has_directory, holds_end};
 
 /// A member of an archive.
 pub(super) struct Member {
@@ -50,6 +51,15 @@ pub(super) fn kind_of(input: &mut PickleReader<'_, '_>) -> Result<Option<Archive
     })
 }
 
+/// Which archive the data is that comes next, by its first bytes alone.
+pub(super) fn begins_as(input: &mut PickleReader<'_, '_>) -> Result<Option<ArchiveKind>, Halt> {
+    Ok(match () {
+        () if begins_as_zip(input)? => Some(ArchiveKind::Zip),
+        () if tar::begins_as_tar(input)? => Some(ArchiveKind::Tar),
+        () => None,
+    })
+}
+
 /// Returns the members of the archive that comes next.
 pub(super) fn members(kind: ArchiveKind, input: &mut PickleReader<'_, '_>) -> Result<Members, Halt> {
     match kind {
@@ -68,7 +78,10 @@ impl Member {
     /// Whether the content may be a pickle, by its first bytes and its length.
     pub(super) fn is_wanted(&self, first: &[u8], len: u64) -> bool {
         len > 0
-            && (matches!(first, [0x80, 0..=5, ..] | [b'P', b'K', 3, 4, ..]) || self.is_named() || len <= LARGEST_TRIAL)
+            && (matches!(first, [0x80, 0..=5, ..] | [b'P', b'K', 3, 4, ..])
+                || tar::is_tar(first)
+                || self.is_named()
+                || len <= LARGEST_TRIAL)
     }
 }
 

@@ -20,8 +20,13 @@ const DATA_OF_NONE: &str =
 
 /// Python recognises an archive by the checksum of its first header. Other readers take a wrong one that has the mark.
 pub(super) fn begins_as_tar(input: &mut PickleReader<'_, '_>) -> Result<bool, Halt> {
-    let first = input.peek(BLOCK)?;
-    Ok(is_header(first) || first.len() == 512 && first.get(257..262) == Some(b"ustar"))
+    Ok(is_tar(input.peek(BLOCK)?))
+}
+
+/// Whether bytes that begin with a block begin as an archive.
+pub(super) fn is_tar(first: &[u8]) -> bool {
+    let first = first.get(..as_usize(BLOCK)).unwrap_or_default();
+    is_header(first) || first.get(257..262) == Some(b"ustar")
 }
 
 pub(super) fn members(input: &mut PickleReader<'_, '_>) -> Result<Members, Halt> {
