@@ -108,9 +108,13 @@ const LZ4: &[u8] = &[0x04, 0x22, 0x4d, 0x18];
 
 /// The magic numbers of some other formats.
 const MARKS: &[(&[u8], &str)] = &[
-    (b"version https://git-lfs", "a Git LFS pointer"),
     (b"\x7fELF", "an ELF program"),
     (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"\xff\xfe<\0", "a page in UTF-16"),
+    (b"\xfe\xff\0<", "a page in UTF-16"),
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\x89HDF\r\n", "an HDF5 file"),
@@ -169,7 +173,9 @@ fn of_text(first: &[u8]) -> Option<&'static str> {
     let begins = |start: &[u8]| text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start));
     match () {
         () if begins(b"<!doctype html") || begins(b"<html") => Some("an HTML page"),
-        () if begins(b"<?xml") => Some("an XML document"),
+        () if begins(b"<?xml") || begins(b"<error>") => Some("an XML document"),
+        () if begins(b"<!--") => Some("an HTML page or an XML document"),
+        () if begins(b"version https://git-lfs") => Some("a Git LFS pointer"),
         () => None,
     }
 }
@@ -182,6 +188,16 @@ fn of_compression(first: &[u8]) -> Option<&'static str> {
         Compression::Lz4 => "data compressed with LZ4",
         _ => "compressed data",
     })
+}
+
+/// Returns what data is that may hold pickles, which the scan for pickles does not unpack.
+pub(super) fn holder_of_pickles(first: &[u8]) -> Option<&'static str> {
+    match first {
+        [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', ..] => Some("data compressed with bzip2"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("data compressed with xz"),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some("an array of NumPy"),
+        first => of_compression(first),
+    }
 }
 
 fn is_zeros(bytes: &[u8]) -> bool {
@@ -197,6 +213,11 @@ mod tests {
         for (first, what) in [
             (&b"\xef\xbb\xbf\n <!DOCTYPE HTML>"[..], "an HTML page"),
             (b"<?xml version", "an XML document"),
+            (b"<Error><Code>", "an XML document"),
+            (b"<!-- x --><html>", "an HTML page or an XML document"),
+            (b"\xff\xfe<\0!\0", "a page in UTF-16"),
+            (b"\nversion https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
+            (b"PK\x05\x06\0", "a zip archive"),
             (b"\x80\x02}q\0", "a Python pickle"),
             (b"\x80\x04\x95\x10", "a Python pickle"),
             (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.", "a Python pickle"),

@@ -7,7 +7,7 @@ use super::super::start::{Start, Stored, needed_by};
 use super::super::words::{count, quote};
 use popef::error::ErrorCode;
 use popef::model::Linked;
-use popef::read::{Blob, ExecutableBlob};
+use popef::read::{Blob, ExecutableBlob, PoplarHeader};
 use popef_findings::Severity;
 use popef_findings::{Rule, When};
 
@@ -186,9 +186,9 @@ pub(super) const RULES: &[Check] = &[
         rule: Rule {
             id: "PE410",
             severity: Severity::Note,
-            title: "an executable that does not begin as Poplar's do",
-            meaning: "Poplar's executables are known to begin with the letters GC_EXE_ and a number. This one begins with \
-                      nothing that is known. It may be the program of a version of Poplar that writes another form, or it \
+            title: "an executable that is not like Poplar's",
+            meaning: "Poplar's executables are known to begin with the letters GC_EXE_ and a number, and an archive with \
+                      programs follows. This one begins with nothing that is known, or its archive is empty. It may be the program of a version of Poplar that writes another form, or it \
                       may be no program at all, such as a text or random bytes: then loading fails. The rule knows only \
                       what was found in public programs, so it is a note.",
             fix: "If you do not know which program wrote the executable, get the file from who made it, or export the \
@@ -196,14 +196,23 @@ pub(super) const RULES: &[Check] = &[
             when: When::Deep,
         },
         run: data(|blob, scanned, out| {
-            let Scanned::Executable(Ok(Executable { start: Start::Unknown, .. })) = scanned else { return };
+            let Scanned::Executable(Ok(Executable { start, .. })) = scanned else { return };
+            let what = match start {
+                Start::Unknown => "does not begin with GC_EXE_, as Poplar's do",
+                Start::Poplar {
+                    header: PoplarHeader { format: 3, archive_size, archive_compressed_size, .. }, ..
+                } if *archive_size == 0 || *archive_compressed_size == 0 => {
+                    "has Poplar's header, which states an empty archive"
+                }
+                _ => return,
+            };
             // Another rule reports an executable without bytes.
             let Some(executable) = blob.content().into_executable().filter(|found| found.uncompressed_size() > 0)
             else {
                 return;
             };
             out.add(Spot::data(blob.file, blob), [executable.name()], || {
-                format!("executable {} does not begin with GC_EXE_, as Poplar's do", quote(&executable.name()))
+                format!("executable {} {what}", quote(&executable.name()))
             });
         }),
     },

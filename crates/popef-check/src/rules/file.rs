@@ -316,7 +316,7 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "an executable that is something else",
             meaning: "The first bytes of an executable are those of something else: zeros, a web page, a Git LFS \
-                      pointer, an archive, a pickle, or compressed data that is not declared as compressed. The \
+                      pointer, a zip, 7z or RAR archive, a pickle, or compressed data that is not declared as compressed. The \
                       download or the export failed, or the file was made by hand. Inside compressed executables only \
                       a deep check finds this.",
             fix: "Get the executable again, and export the model again. For a Git LFS pointer, run git lfs pull \

@@ -1,12 +1,16 @@
 //! Rules about what is dangerous to load or to publish.
 
 use super::super::findings::{Findings, Spot};
-use super::super::run::{Check, Pickled, model, pickle};
+use super::super::run::{Check, Pickled, model, opaque_pickle_and_set, pickle};
+use super::super::set::Set;
+use super::super::start::holder_of_pickles;
 use super::super::words::{count, quote};
+use popef::model::Linked;
+use popef::read::OpaqueBlob;
 use popef::types::{EngineOption, Metadata, Text};
 use popef_findings::Severity;
 use popef_findings::{Rule, When};
-use popef_payload::pickle::{ImportClass, PickleFault, PickleImport, UnseenMember};
+use popef_payload::pickle::{ImportClass, Pickle, PickleFault, PickleImport, UnseenMember};
 
 /// Its findings are errors where the pickle will be loaded, and where a policy can list what is known.
 pub(crate) const UNKNOWN_IMPORTS: &str = "PE503";
@@ -54,7 +58,8 @@ pub(super) const RULES: &[Check] = &[
             severity: Severity::Error,
             title: "a pickle that can run programs or use files",
             meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
-                      or imports by name; or it hides what it imports, or changes a class. From Python's own library, \
+                      or imports by name; or it hides what it imports, changes a class or an object that is not its own, \
+                      or calls what picklers never call. From Python's own library, \
                       torch, NumPy, pandas and TensorFlow, everything counts that is not known to only build \
                       values. No exporter writes such a \
                       pickle. Loading it can do anything that the user who loads it can do.",
@@ -116,25 +121,14 @@ pub(super) const RULES: &[Check] = &[
             meaning: "torch.save writes zip archives with a pickle inside, which these checks examine like any other \
                       pickle. This archive has a member that they cannot read: it is encrypted, damaged, sparse, \
                       compressed by another method than deflate, or unpacks to many times the length of the archive. It may be \
-                      a pickle, so the file is not safe to unpickle.",
+                      a pickle, so the file is not safe to unpickle. An opaque blob that is compressed as a whole, or \
+                      an array of NumPy, is counted under what was skipped: pickles in it are not examined, nor are \
+                      those in such members of an archive.",
             fix: "Save the object again with torch.save, and export the model again. If you did not make the file, do \
                    not load it.",
             when: When::Always,
         },
-        run: pickle(|_, pickled, out| {
-            for UnseenMember { member, offset, why, .. } in &pickled.pickle.unseen {
-                out.add(pickled.place(*offset), [Text::from(&**member)], || {
-                    format!("{} was not looked at: {why}", pickled.named_in(Some(member)))
-                });
-            }
-            if pickled.pickle.passed_over > 0 {
-                let members = count(pickled.pickle.passed_over, "long member");
-                out.skip(
-                    &format!("{members} of {}", pickled.named()),
-                    "by their first bytes and names they are no pickles",
-                );
-            }
-        }),
+        run: opaque_pickle_and_set(holder, unseen, |_, _| {}),
     },
     Check {
         rule: Rule {
@@ -158,6 +152,30 @@ pub(super) const RULES: &[Check] = &[
         }),
     },
 ];
+
+/// Reports what in an archive was not looked at.
+fn unseen(_: &Set, pickled: &Pickled<'_>, out: &mut Findings<'_>) {
+    for UnseenMember { member, offset, why, .. } in &pickled.pickle.unseen {
+        out.add(pickled.place(*offset), [Text::from(&**member)], || {
+            format!("{} was not looked at: {why}", pickled.named_in(Some(member)))
+        });
+    }
+    if pickled.pickle.passed_over > 0 {
+        let members = count(pickled.pickle.passed_over, "long member");
+        out.skip(&format!("{members} of {}", pickled.named()), "by their first bytes and names they are no pickles");
+    }
+}
+
+/// Records that pickles in data of other kinds were not looked for.
+fn holder(_: &Set, blob: &Linked<OpaqueBlob<'_>>, _: Option<&Pickle>, out: &mut Findings<'_>) {
+    let mut first = [0; 16];
+    // The pass reads the data before, and reports a failure itself.
+    let first = blob.blob.data().read_up_to(0, &mut first).unwrap_or_default();
+    if let Some(what) = holder_of_pickles(first) {
+        let why = format!("it is {what}, which these checks do not unpack to look for pickles");
+        out.skip(&format!("the content of opaque blob {}", quote(&blob.blob.name())), &why);
+    }
+}
 
 /// Parts of the names of options that contain credentials, in lower case without separators.
 const SECRET_NAMES: &[&str] = &[

@@ -127,7 +127,17 @@ fn a_finding_in_an_archive_names_the_member() {
         [r#"opaque blob "o" is a zip archive with 1 Python pickle that imports 1 name"#]
     );
     assert_eq!(
-        of("attack-namespace", "PE502")[0],
+        of("attack-logger", "PE502"),
+        [
+            r#"opaque blob "o" is a pickle that changes what "logging.getLogger" returned, which other objects may share"#
+        ]
+    );
+    assert_eq!(
+        of("own-call-made", "PE502"),
+        [r#"opaque blob "o" is a pickle that calls or fills "pandas.DataFrame" as no pickler does"#]
+    );
+    assert_eq!(
+        of("attack-namespace", "PE502")[1],
         r#"opaque blob "o" is a pickle that imports "functools.update_wrapper", which is of Python's own library, and not known to only build values"#
     );
 }
@@ -144,4 +154,22 @@ fn members_that_were_passed_over_are_among_what_was_skipped() {
             .contains(&(r#"1 long member of opaque blob "o""#, "by their first bytes and names they are no pickles")),
         "{skipped:?}"
     );
+}
+
+/// Pickles can be in data that is compressed as a whole, and in arrays of NumPy.
+#[test]
+fn data_in_which_pickles_are_not_looked_for_is_among_what_was_skipped() {
+    for (data, what) in [
+        (&b"\x1f\x8b\x08\0\0\0\0\0"[..], "data compressed with gzip"),
+        (b"BZh91AY&SY\0", "data compressed with bzip2"),
+        (b"\xfd7zXZ\0\0\x04", "data compressed with xz"),
+        (b"\x93NUMPY\x01\0", "an array of NumPy"),
+        (b"\x28\xb5\x2f\xfd\x24", "data compressed with zstd"),
+    ] {
+        let skipped = report(data, &CheckOptions::new()).skipped;
+        let skipped: Vec<_> = skipped.iter().map(|skipped| format!("{}: {}", skipped.what, skipped.why)).collect();
+        let why = format!("it is {what}, which these checks do not unpack to look for pickles");
+        assert_eq!(skipped, [format!("the content of opaque blob \"o\": {why}")]);
+    }
+    assert!(report(b"\x0a\x05hello", &CheckOptions::new()).skipped.is_empty());
 }
