@@ -677,6 +677,8 @@ def odd_archives():
         ("other-kind", tar_member(b"pickle", harmful, b"Z"), "dangerous"),
         ("sparse", tar_member(b"s", bytes(504) + b"\1" + bytes(519) + b"data", b"S", size=b"%011o\0" % 4, more=1) + member, "dangerous-unseen"),
         ("sparse-lines", tar_member(b"p", b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n", b"x") + tar_member(b"s", b"0\n") + member, "dangerous-unseen"),
+        ("sparse-map", tar_member(b"p", b"22 GNU.sparse.map=0,1\n", b"x") + tar_member(b"s", b"0") + member, "dangerous-unseen"),
+        ("sparse-numbers", tar_member(b"p", b"23 GNU.sparse.offset=0\n25 GNU.sparse.numbytes=1\n", b"x") + tar_member(b"s", b"0") + member, "dangerous-unseen"),
         ("folder-name", tar_member(b"x", b"a") + tar_member(b"d/", member, b"\0"), "dangerous-odd"),
         ("length-for-all", tar_member(b"p", sizes, b"g") + member, "dangerous-odd"),
         ("line-behind-header", tar_member(b"p", b"11 mtime=1\n15 path=pickle\n", b"x", size=b"%011o\0" % 11) + tar_member(b"q", long), "odd"),
