@@ -38,6 +38,11 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_default()
 }
 
+/// Why something was not checked, without the user's own line, which names the format.
+fn why(skipped: &Value) -> &str {
+    text(skipped, "why").split(" | popef-dump").next().unwrap()
+}
+
 /// A workflow command.
 #[derive(Debug)]
 struct Annotation {
@@ -107,7 +112,7 @@ fn annotations_say_what_was_found() {
         }
         for skipped in skipped {
             let level = if skipped["failed"] == true { "error" } else { "notice" };
-            let is_it = |one: &&Annotation| one.command == level && one.message.contains(text(skipped, "why"));
+            let is_it = |one: &&Annotation| one.command == level && one.message.contains(why(skipped));
             assert!(annotations.iter().any(|one| is_it(&one)), "{args:?}: {skipped}");
         }
     });
@@ -253,7 +258,7 @@ fn compare(document: &Value, cases: &[Value], strict: bool) {
         take(skipped, &|case| {
             text(case, "class") == skipped["file"].as_str().unwrap_or("all files")
                 && case["result"] == result
-                && text(case, "message").ends_with(text(skipped, "why"))
+                && text(case, "message").contains(why(skipped))
         });
     }
     assert!(

@@ -175,7 +175,7 @@ pub fn whatever_is_popef(tool: &Tool, opened: Opened) -> Result<File, Error> {
     if let Some(foreign) = &opened.foreign {
         let message = match meant(path) {
             Some(meant) => format!("this is not a PopEF file; {meant}"),
-            None => tool.foreign(foreign),
+            None => tool.foreign(foreign, path),
         };
         return Err(Error::new(Code::NotPopef, message).in_file(path));
     }

@@ -1,13 +1,17 @@
 //! The line that a user has typed.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use clap::{ArgMatches, Command};
 use popef::types::{redact, redact_word};
-use popef_show::{When, escape_rest};
+use popef_open::{Foreign, shell_word};
+use popef_show::{When, escape, escape_rest};
 
 /// What a line means to a command. An error quotes words of the line, so it is made of what can be shown.
 pub fn matches(command: &mut Command, line: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    remember(command.get_name(), line);
     command.try_get_matches_from_mut(line).map_err(|error| match showable(line) {
         Some(line) => match command.try_get_matches_from_mut(line) {
             Err(shown) if shown.kind() == error.kind() => shown,
@@ -15,6 +19,61 @@ pub fn matches(command: &mut Command, line: &[OsString]) -> Result<ArgMatches, c
         },
         None => error,
     })
+}
+
+/// The line of the last call, for advice.
+static TYPED: Mutex<Vec<OsString>> = Mutex::new(Vec::new());
+
+/// Keeps what was typed after the name of the tool, which is `tool`.
+fn remember(tool: &str, line: &[OsString]) {
+    let words = line.iter().skip(1).cloned();
+    *TYPED.lock().unwrap_or_else(PoisonError::into_inner) = [tool.into()].into_iter().chain(words).collect();
+}
+
+/// What a file is that is not PopEF, and how to go on: with the user's own line, in which the file comes through a pipe.
+pub fn advised(foreign: &Foreign, path: &Path) -> String {
+    let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
+    foreign.advising_line(|instead| with_instead(&line, path, instead))
+}
+
+/// Options whose values may be secret. A line with one of them is not shown.
+const MAY_BE_SECRET: [&str; 4] = ["--header", "--set", "--engine-option", "--device-option"];
+
+/// The longest line that is shown, in bytes. Longer ones are not even looked through, because there may be one for each of many files.
+const LONGEST: usize = 2000;
+
+/// A line with other words in place of a file, for a shell. None if the file is not a word of it, or if the line could not be used
+/// or must not be shown.
+fn with_instead(line: &[OsString], path: &Path, instead: &str) -> Option<String> {
+    if line.iter().map(|word| word.len()).fold(0, usize::saturating_add) > LONGEST {
+        return None;
+    }
+    let at = line.iter().position(|word| word == path.as_os_str())?;
+    let others = || line.iter().enumerate().filter(|(other, _)| *other != at);
+    let before = |at: usize| at.checked_sub(1).and_then(|before| line.get(before)).and_then(|word| word.to_str());
+    let is_value = |at: usize| before(at).is_some_and(|before| before.starts_with('-') && before.len() > 1);
+    let is_output = |at: usize| matches!(before(at), Some("-o" | "--output"));
+    let cannot_be_there = |(at, word): (usize, &OsString)| {
+        // Another folder, another reader of standard input, and what needs a file with a name.
+        (Path::new(word).is_dir() && !is_value(at))
+            || (word == "-" && !is_output(at))
+            || word == path.as_os_str()
+            || (instead == "-" && (word == "--in-place" || word == "--output-dir"))
+    };
+    if others().any(cannot_be_there) {
+        return None;
+    }
+    let end = line.iter().position(|word| word == "--").unwrap_or(at).min(at);
+    let words: Vec<(usize, &str)> = others().map(|(at, word)| Some((at, word.to_str()?))).collect::<Option<_>>()?;
+    let has_secret = |word: &str| MAY_BE_SECRET.contains(&word.split('=').next().unwrap_or_default());
+    let can_be_shown = |word: &str| escape(word) == word && redact_word(word) == word && !has_secret(word);
+    if !words.iter().all(|(_, word)| can_be_shown(word)) {
+        return None;
+    }
+    let (first, last): (Vec<_>, Vec<_>) = words.into_iter().partition(|(at, _)| *at < end);
+    let typed = |words: Vec<(usize, &str)>| words.into_iter().map(|(_, word)| shell_word(word)).collect::<Vec<_>>();
+    let line = [typed(first), vec![instead.to_owned()], typed(last)].concat().join(" ");
+    Some(line.strip_suffix(" --").unwrap_or(&line).to_owned())
 }
 
 /// A command line as it can be shown: without what may be secret in addresses, and without letters that mislead. `None` if there
@@ -70,6 +129,31 @@ fn is_when(word: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_replaced_in_a_line_that_then_works() {
+        for (typed, instead, meant) in [
+            ("popef check --each F", "--files-from -", Some("popef check --each --files-from -")),
+            ("popef merge F a.popef -o -", "--files-from -", Some("popef merge --files-from - a.popef -o -")),
+            ("popef ls -- F", "--files-from -", Some("popef ls --files-from -")),
+            ("popef ls -- -x F", "--files-from -", Some("popef ls --files-from - -- -x")),
+            ("popef ls F F", "--files-from -", None),
+            ("popef ls F .", "--files-from -", None),
+            ("popef compress --output-dir . F", "--files-from -", Some("popef compress --output-dir . --files-from -")),
+            ("popef ls F -", "--files-from -", None),
+            ("popef ls --files-from list", "--files-from -", None),
+            ("popef ls https://u:p@h/x F", "--files-from -", None),
+            ("popef ls --header Key:secret F", "--files-from -", None),
+            ("popef set --engine-option=password=secret F -o x", "-", None),
+            ("popef ls F", "-", Some("popef ls -")),
+            ("popef strip --in-place F", "-", None),
+        ] {
+            let line: Vec<_> = typed.split(' ').map(OsString::from).collect();
+            assert_eq!(with_instead(&line, Path::new("F"), instead).as_deref(), meant, "{typed}");
+        }
+        let long: Vec<_> = ["popef", "ls", "F", &"x".repeat(LONGEST)].map(OsString::from).to_vec();
+        assert_eq!(with_instead(&long, Path::new("F"), "--files-from -"), None);
+    }
 
     #[test]
     fn each_color_has_its_value() {

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::line::advised;
 use popef::error::ErrorCode;
 use popef::types::redact;
 use popef_check::Rule;
@@ -94,7 +95,7 @@ impl Program {
     /// What kept a file from being read to its end.
     pub fn failure(self, opened: &Opened) -> Option<Failure> {
         match &opened.foreign {
-            Some(foreign) => Some(Failure::new(foreign.advising(self.name), Foreign::KIND, Foreign::CODE)),
+            Some(foreign) => Some(Failure::new(advised(foreign, &opened.path), Foreign::KIND, Foreign::CODE)),
             None => opened.error().map(Failure::from),
         }
     }

@@ -11,6 +11,7 @@ use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
 use crate::common::Common;
+use crate::line::advised;
 use crate::program::{Complaint, Program};
 use crate::screen::{colors, progress};
 use crate::signals::{hear_signals, is_stopped};
@@ -113,8 +114,11 @@ impl Tool {
     }
 
     /// What a file is that is not PopEF, and how to go on with the command.
-    pub fn foreign(&self, foreign: &Foreign) -> String {
-        if self.takes_lists { foreign.advising(&self.typed) } else { foreign.advising_one(&self.typed) }
+    pub fn foreign(&self, foreign: &Foreign, path: &Path) -> String {
+        if foreign.is_folder() && !self.takes_lists {
+            return "this is a folder; give a file in it".to_owned();
+        }
+        advised(foreign, path)
     }
 
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped

@@ -8,13 +8,28 @@ use popef::types::escape;
 
 use crate::shell::shell_path;
 
-const FOLDER: &str = "this is a folder";
+/// What commands get in place of a folder.
+const LIST: &str = "--files-from -";
 
 /// The kind of a file that is clearly not PopEF, and what to do about it.
 ///
 /// It is shown as one sentence: `this is not a PopEF file, it is a ZIP archive; ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Foreign(String);
+pub struct Foreign {
+    said: String,
+    pipe: Option<Pipe>,
+}
+
+/// How a command can still read it: through a pipe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pipe {
+    /// What comes between the sentence and the pipe.
+    lead: &'static str,
+    /// The command before the pipe.
+    from: String,
+    /// What the command behind the pipe gets in place of the file.
+    instead: &'static str,
+}
 
 impl Foreign {
     /// The kind of this error, beside the library's [`ErrorKind`](popef::error::ErrorKind)s. To the library such a file
@@ -33,24 +48,40 @@ impl Foreign {
     /// assert!(sentence.starts_with("this is a folder; give the files in it, or a list of them: find . "), "{sentence}");
     /// ```
     pub fn advising(&self, command: &str) -> String {
-        self.0.replace("| popef-dump -", &format!("| {command} -"))
+        self.advising_line(|instead| Some(format!("{command} {instead}")))
     }
 
-    /// The same for a command that takes no lists of files, and so not all files of a folder.
+    /// The same with the line that `line` makes of what the command gets in place of the file. Without one, it says
+    /// nothing of pipes.
     ///
     /// ```
     /// let opened = popef_open::open(std::path::Path::new("."), popef_open::StreamData::Skip);
-    /// assert_eq!(opened.foreign.unwrap().advising_one("popef cat"), "this is a folder; give a file in it");
+    /// let foreign = opened.foreign.unwrap();
+    /// let sentence = foreign.advising_line(|instead| Some(format!("popef check --each {instead}")));
+    /// assert!(sentence.ends_with("| popef check --each --files-from -"), "{sentence}");
+    /// assert_eq!(foreign.advising_line(|_| None), "this is a folder; give the files in it");
     /// ```
-    pub fn advising_one(&self, command: &str) -> String {
-        if self.0.starts_with(FOLDER) { format!("{FOLDER}; give a file in it") } else { self.advising(command) }
+    pub fn advising_line(&self, line: impl FnOnce(&str) -> Option<String>) -> String {
+        let Foreign { said, pipe } = self;
+        let line = pipe.as_ref().and_then(|pipe| Some((pipe, line(pipe.instead)?)));
+        line.map_or_else(|| said.clone(), |(Pipe { lead, from, .. }, line)| format!("{said}{lead}{from} | {line}"))
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.pipe.as_ref().is_some_and(|pipe| pipe.instead == LIST)
     }
 
     pub(crate) fn folder(path: &Path) -> Self {
         // What cannot be shown as it is cannot be copied.
         let path = shell_path(path).filter(|path| escape(path) == *path).unwrap_or_else(|| "FOLDER".to_owned());
-        let find = format!("find {path} '(' -name '*.popef' -o -name '*.poptorch' ')' -print0");
-        Foreign(format!("{FOLDER}; give the files in it, or a list of them: {find} | popef-dump --files-from -"))
+        let from = format!("find {path} '(' -name '*.popef' -o -name '*.poptorch' ')' -print0");
+        let pipe = Pipe { lead: ", or a list of them: ", from, instead: LIST };
+        Foreign { said: "this is a folder; give the files in it".to_owned(), pipe: Some(pipe) }
+    }
+
+    fn plain(said: String) -> Self {
+        Foreign { said, pipe: None }
     }
 
     /// For the path of a missing file that looks like an address. Addresses that can be read never come this far.
@@ -63,20 +94,22 @@ impl Foreign {
         } else {
             "this program was built without the network; popef reads addresses (docs/REMOTE.md)"
         };
-        is_scheme.then(|| Foreign(format!("this looks like an address, and there is no file of that name; {why}")))
+        is_scheme
+            .then(|| Foreign::plain(format!("this looks like an address, and there is no file of that name; {why}")))
     }
 }
 
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.advising("popef-dump"))
     }
 }
 
 /// How many of a file's first bytes are needed: as far as the mark of a tar archive.
 pub(crate) const LEN: u64 = 512;
 
-/// A format whose files all have the same bytes at one position.
+/// The bytes that all files of a format have at one position, what such a file is, and what to do with it: a sentence, or what
+/// unpacks it, with a pipe behind it.
 struct Mark {
     at: usize,
     bytes: &'static [u8],
@@ -98,11 +131,11 @@ const MARKS: &[Mark] = &[
     mark(0, b"PK\x05\x06", "an empty ZIP archive", ""),
     mark(0, b"\x7fELF", "an ELF file, a program or library of Linux", ""),
     mark(0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "Keras saves weights in this format"),
-    mark(0, b"\x1f\x8b", "compressed with gzip", "for a PopEF file in it: gzip -dc FILE | popef-dump -"),
-    mark(0, b"\x28\xb5\x2f\xfd", "compressed with zstd", "for a PopEF file in it: zstd -dc FILE | popef-dump -"),
-    mark(0, b"\xfd7zXZ\0", "compressed with xz", "for a PopEF file in it: xz -dc FILE | popef-dump -"),
-    mark(0, b"BZh", "compressed with bzip2", "for a PopEF file in it: bzip2 -dc FILE | popef-dump -"),
-    mark(0, b"\x04\x22\x4d\x18", "compressed with LZ4", "for a PopEF file in it: lz4 -dc FILE | popef-dump -"),
+    mark(0, b"\x1f\x8b", "compressed with gzip", "gzip -dc FILE |"),
+    mark(0, b"\x28\xb5\x2f\xfd", "compressed with zstd", "zstd -dc FILE |"),
+    mark(0, b"\xfd7zXZ\0", "compressed with xz", "xz -dc FILE |"),
+    mark(0, b"BZh", "compressed with bzip2", "bzip2 -dc FILE |"),
+    mark(0, b"\x04\x22\x4d\x18", "compressed with LZ4", "lz4 -dc FILE |"),
     mark(257, b"ustar", "a tar archive", "list what is in it with tar -tf"),
     mark(0, b"\x93NUMPY", "a NumPy array", ""),
     mark(0, b"GGUF", "a GGUF model", ""),
@@ -125,8 +158,15 @@ const MARKS: &[Mark] = &[
 /// Recognises a file by its first bytes.
 pub(crate) fn recognize(first: &[u8]) -> Option<Foreign> {
     let (what, advice) = by_mark(first).or_else(|| by_look(first))?;
-    let advice = if advice.is_empty() { String::new() } else { format!("; {advice}") };
-    Some(Foreign(format!("this is not a PopEF file, it is {what}{advice}")))
+    let said = format!("this is not a PopEF file, it is {what}");
+    Some(match advice.strip_suffix(" |") {
+        Some(from) => {
+            let pipe = Pipe { lead: "; for a PopEF file in it: ", from: from.to_owned(), instead: "-" };
+            Foreign { said, pipe: Some(pipe) }
+        }
+        None if advice.is_empty() => Foreign::plain(said),
+        None => Foreign::plain(format!("{said}; {advice}")),
+    })
 }
 
 /// Recognises a file by its mark.

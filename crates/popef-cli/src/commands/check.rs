@@ -21,6 +21,7 @@ use super::files::{EmptyList, files};
 use super::mend::mends;
 use super::policy;
 use crate::groups::{Checks, Sources};
+use crate::line::advised;
 use crate::log::{Log, Verbosity};
 use crate::program::{Complaint, Program, Refusal};
 use crate::screen::{progress, screen};
@@ -228,7 +229,7 @@ impl Check<'_> {
     fn checked(&self, opened: Opened) -> CheckedFile {
         let size = opened.file().map(File::size);
         let network = opened.network.as_ref().map(Network::cost).map(|cost| (cost.requests, cost.bytes));
-        let foreign = opened.foreign.map(|foreign| foreign.advising(self.program.name));
+        let foreign = opened.foreign.map(|foreign| advised(&foreign, &opened.path));
         CheckedFile { path: opened.path, size, foreign, network }
     }
 

@@ -14,6 +14,7 @@ use popef_cli::commands::check_telling;
 use popef_cli::end::FAILED;
 use popef_cli::input::{Inputs, open_any};
 use popef_cli::common::{Common, Place};
+use popef_cli::line::advised;
 use popef_cli::plain::Plain;
 use popef_cli::program::Complaint;
 use popef_cli::signals::is_stopped;
@@ -196,7 +197,7 @@ fn title(opened: &[Opened]) -> String {
 }
 
 fn checked(opened: &Opened) -> CheckedFile {
-    let foreign = opened.foreign.as_ref().map(|foreign| foreign.advising("popef report"));
+    let foreign = opened.foreign.as_ref().map(|foreign| advised(foreign, &opened.path));
     CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign, network: None }
 }
 

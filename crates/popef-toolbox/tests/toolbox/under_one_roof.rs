@@ -132,9 +132,8 @@ fn errors_name_what_was_given() {
         run.err
     };
     for command in ["hash", "merge -o new", "extract -o new", "compress --in-place"] {
-        let name = command.split(' ').next().unwrap();
         let told = err(&format!("{command} folder"));
-        assert!(told.contains(&format!("-print0 | popef {name} --files-from - [not-popef]")), "{told}");
+        assert!(told.contains(&format!("-print0 | popef {command} --files-from - [not-popef]")), "{told}");
     }
     for command in ["diff folder executable.popef", "cat folder x", "recover folder -o new", "tiles model folder"] {
         let told = err(command);
