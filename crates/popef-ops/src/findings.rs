@@ -1,6 +1,8 @@
 //! Findings of checks in a new file that the files it was made from do not have.
 
 use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
 
 use popef::File;
 use popef_check::{CheckOptions, Finding, Loader, Severity, check};
@@ -8,7 +10,7 @@ use popef_payload::Framework;
 use serde::Serialize;
 
 use crate::error::{Code, Error};
-use crate::output::Target;
+use crate::output::{Store, Target};
 
 /// A finding of the library's checks that an operation has caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,15 +26,37 @@ pub struct NewFinding {
     pub message: String,
 }
 
-/// Fails if findings must be refused, but the new file cannot be read before it is complete.
-pub(crate) fn can_refuse(strict: bool, target: &Target<'_>) -> Result<(), Error> {
+/// The target of an operation that refuses findings if `strict`. If nothing is to be written, the new file becomes a temporary one
+/// for the checks. Fails if the new file cannot be read before it is complete.
+pub(crate) fn checked<'t, 'f>(
+    strict: bool,
+    target: Target<'t>,
+    inputs: impl IntoIterator<Item = &'f File>,
+) -> Result<Target<'t>, Error> {
     match target {
         Target::Stream(_) if strict => {
             let message =
                 "what goes into a pipe cannot be checked before it is complete; write to a file, or allow the findings";
             Err(Error::new(Code::WrongArguments, message))
         }
-        _ => Ok(()),
+        _ if strict && target.is_trial() => {
+            target.check(inputs)?;
+            Ok(Target::Store(Box::new(Unkept)))
+        }
+        _ => Ok(target),
+    }
+}
+
+/// Where nothing stays of a new file.
+struct Unkept;
+
+impl Store for Unkept {
+    fn check(&mut self, _: &[&Path]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn put(self: Box<Self>, _: fs::File) -> Result<(), Error> {
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use popef::{Blob, File};
 use serde::Serialize;
 
 use crate::error::{Code, Error};
-use crate::findings::{NewFinding, can_refuse, findings_of_parts, refuse};
+use crate::findings::{NewFinding, checked, findings_of_parts, refuse};
 use crate::listed::{Item, Listed, label, name_of};
 use crate::name::FilePath;
 use crate::output::{Output, Target};
@@ -59,8 +59,8 @@ pub enum Keep {
     First,
     /// The blobs of the last input.
     Last,
-    /// All blobs of all inputs, including equal ones. But the executables in a file must have different names: the
-    /// first of equal ones is kept, and different ones are still an error.
+    /// All blobs of all inputs, including equal ones. But the executables of different inputs must have different
+    /// names: the first of equal ones is kept, and different ones are still an error.
     All,
 }
 
@@ -151,7 +151,7 @@ pub fn merge(
     progress: &dyn Progress,
 ) -> Result<Merged, Error> {
     check_prefixes(files, options)?;
-    can_refuse(options.strict, &target)?;
+    let target = checked(options.strict, target, files)?;
     let mut output = Output::begin(target, files, progress)?;
     let plan = Plan::of(files, options, progress)?;
     let (blobs, bytes) = sum(plan.all());

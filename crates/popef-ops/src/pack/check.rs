@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use popef::File;
-use popef_check::{CheckOptions, check};
+use popef_check::{CheckOptions, Severity, check};
 
 use super::compose::{Composed, Piece};
 use super::seal::Seal;
@@ -26,10 +26,10 @@ const BATCH: u64 = 4 << 20;
 /// Maximum number of problems, and of warnings, that are kept.
 const MOST: usize = 1000;
 
-/// Whether the rule of a finding was not already applied to the parts before they were written.
-pub(super) fn is_untold(finding: &NewFinding) -> bool {
-    let mut told = RULES.iter().chain(&WARNINGS).chain([&BETWEEN_FEEDS]);
-    told.all(|rule| *rule != finding.rule)
+/// Whether a finding counts, although nothing was said of it before the file was written. Of what is valid, only changes are told.
+pub(super) fn is_news(finding: &NewFinding) -> bool {
+    let mut of_parts = RULES.iter().chain(&WARNINGS).chain([&BETWEEN_FEEDS]);
+    finding.severity == Severity::Error || of_parts.all(|rule| *rule != finding.rule)
 }
 
 /// The header of a model, and the length of its data.

@@ -12,6 +12,7 @@ mod seal;
 mod survey;
 mod walk;
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ use popef::types::Text;
 use popef::write::Packing;
 
 use crate::error::{Code, Error};
-use crate::findings::{can_refuse, findings_of_parts, refuse};
+use crate::findings::{checked, findings_of_parts, refuse};
 use crate::formats::Array;
 use crate::output::{Output, Overwrite, Target};
 use crate::progress::Progress;
@@ -125,7 +126,7 @@ pub fn pack(
     let walk = Walk::new(inputs, forbidden(&target))?;
     // Before all blobs are visited.
     target.check([])?;
-    can_refuse(options.strict, &target)?;
+    let target = checked(options.strict, target, [])?;
     walk.check_files()?;
     let names = Names::of(&walk)?;
     let survey = Survey::of(&walk, &names, options.compress)?;
@@ -163,8 +164,10 @@ pub fn pack(
     packed.size = output.len();
     output.finish_checked(|new| {
         check::is_whole(new, &written)?;
-        let findings = refuse(options.strict, findings_of_parts(&[], new))?;
-        packed.new_findings = Some(findings.into_iter().filter(check::is_untold).collect());
+        let mut findings = refuse(options.strict, findings_of_parts(&[], new))?;
+        let told: HashSet<&String> = packed.problems.iter().chain(&packed.warnings).collect();
+        findings.retain(|finding| check::is_news(finding) && !told.contains(&finding.message));
+        packed.new_findings = Some(findings);
         Ok(())
     })?;
     Ok(packed)

@@ -14,7 +14,7 @@ use super::place::{elements, elements_len, fits, with_surplus};
 use super::plan::Plan;
 use super::verify::Verify;
 use crate::error::Error;
-use crate::findings::{can_refuse, new_findings, refuse};
+use crate::findings::{checked, new_findings, refuse};
 use crate::output::{Output, Target};
 use crate::progress::Progress;
 use crate::rights::Most;
@@ -23,8 +23,8 @@ impl Plan<'_> {
     /// Writes the file with the changes. Copies everything else unchanged. With `strict`, writes nothing if the
     /// library's checks find something in the new file that they do not find in the old one.
     pub fn write(&self, target: Target<'_>, strict: bool, progress: &dyn Progress) -> Result<Outcome, Error> {
-        can_refuse(strict, &target)?;
         target.check_sources(self.weights.paths())?;
+        let target = checked(strict, target, [self.file])?;
         progress.expect(self.file.size());
         // The new data is read back and compared.
         progress.expect(if target.is_file() { self.new_len() } else { 0 });

@@ -87,9 +87,6 @@ pub(crate) fn set<'py>(
     dry_run: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    if strict && dry_run {
-        return Err(PyValueError::new_err("strict needs a file that can be read back, which a dry run does not write"));
-    }
     let (file, to) = (opened(file)?, To::of(output, overwrite, dry_run)?);
     let weights = match GivenArrays::of(tensors, |name| wanted_by(&file, name))? {
         GivenArrays::Files(paths) => paths.into_iter().map(Weights::At).collect(),

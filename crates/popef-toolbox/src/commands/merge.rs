@@ -14,7 +14,7 @@ use popef_ops::{Error, Keep, MergeOptions, merge};
 use popef_show::operations::write_merged;
 
 use super::Command;
-use crate::common::findings::say_findings;
+use crate::common::findings::{check_strict, say_findings};
 use crate::common::values::named;
 
 /// Make one file of several
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Of blobs with the same type and name in different files, keep those of the first file, of the last, or all
     ///
     /// first and last decide between other contents; equal ones are written once. all writes all blobs of all files, also equal
-    /// ones: so the parts of `popef split --max-size` become the old file. But two executables in a file cannot have one name: equal
+    /// ones: so the parts of `popef split --max-size` become the old file. But executables of two files cannot have one name: equal
     /// ones are written once, and others are an error.
     #[arg(long, value_name = "WHICH", value_parser = keep(), hide_possible_values = true)]
     keep: Option<Keep>,
@@ -69,6 +69,7 @@ fn keep() -> impl TypedValueParser<Value = Keep> {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        check_strict(self.strict, self.output.place())?;
         let target = self.output.target();
         target.check_sources(self.inputs.lists())?;
         let paths = self.inputs.paths()?;

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::Command;
 use super::set::document;
-use crate::common::findings::say_findings;
+use crate::common::findings::{check_strict, say_findings};
 use crate::common::rows::Rows;
 use crate::common::values::{GivenArrays, named_arrays};
 
@@ -120,6 +120,7 @@ fn executable(text: &str) -> (&Path, Option<&str>) {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        check_strict(self.strict, self.output.place())?;
         let mut out = tool.report();
         let (inputs, watch) = (self.inputs()?, tool.progress("packing"));
         let options = PackOptions { compress: self.compression, unchecked: self.unchecked, strict: self.strict };

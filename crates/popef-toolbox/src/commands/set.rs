@@ -25,7 +25,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Command;
-use crate::common::findings::say_findings;
+use crate::common::findings::{check_strict, say_findings};
 use crate::common::values::{GivenArrays, named_arrays};
 
 /// Change metadata, names and weights, and nothing else
@@ -123,10 +123,7 @@ impl Command for Args {
         let file = open_whole(tool, &self.file)?;
         self.filter.check([&file], &[&self.file])?;
         let changes = Changes { renames: self.renames(&file)?, ..changes };
-        if self.strict && (self.output.dry_run || self.output.place().is_stdout()) {
-            let message = "--strict needs a file that can be read back, which --dry-run and standard output do not have";
-            return Err(Error::new(Code::WrongArguments, message));
-        }
+        check_strict(self.strict, self.output.place())?;
         if changes.is_empty() {
             return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
         }

@@ -1,10 +1,21 @@
 //! What checks find in a file that was written.
 
+use popef_cli::common::Place;
 use popef_cli::tool::Tool;
-use popef_ops::NewFinding;
+use popef_open::is_stdin;
+use popef_ops::{Code, Error, NewFinding};
 
 /// At most so many findings are told.
 const MOST_TOLD: usize = 10;
+
+/// Fails if findings must be refused, and the new file goes, or would go, to standard output.
+pub(crate) fn check_strict(strict: bool, output: Place<'_>) -> Result<(), Error> {
+    if strict && output.path.is_some_and(is_stdin) {
+        let message = "--strict needs a file: what goes into a pipe cannot be checked before it is complete";
+        return Err(Error::new(Code::WrongArguments, message));
+    }
+    Ok(())
+}
 
 /// Tells on standard error what checks find in the new file.
 pub(crate) fn say_findings(tool: &Tool, findings: Option<&[NewFinding]>) {

@@ -234,7 +234,7 @@ fn what_the_checks_find_in_the_new_file_is_told_or_refused() {
         let refused = place.run(&[&line[..], &["--force", "--strict"]].concat());
         assert!(refused.status == 2 && refused.err.contains(rule), "{refused:?}");
         let piped = place.run(&["merge", files[0], files[1], "--keep", "all", "--strict", "-o", "-"]);
-        assert!(piped.status == 2 && piped.out.is_empty() && piped.err.contains("write to a file"), "{piped:?}");
+        assert!(piped.status == 2 && piped.out.is_empty() && piped.err.contains("--strict needs a file"), "{piped:?}");
     }
     let fine = place.run(&["merge", "as-popart.popef", "-o", "fine.popef", "--strict"]).good();
     assert_eq!(fine.err, "");

@@ -683,3 +683,43 @@ fn metadata_comes_from_standard_input() {
     let run = place.run(&["pack", "--metadata", "-", "-o", "z.popef"]);
     assert!(run.status == 2 && run.err.contains("standard input: it is no metadata as JSON"), "{run:?}");
 }
+
+/// A dry run finds what the real one does, also without a path.
+#[test]
+fn a_strict_dry_run_says_what_the_real_run_would() {
+    let place = Place::with(&["interop/executable.popef", "checks/PE302.popef"]);
+    for (model, folder) in [("PE302.popef", "bad"), ("executable.popef", "good")] {
+        place.run(&["extract", model, "-o", folder]).good();
+    }
+    for (line, is_refused) in [
+        ("pack bad", true),
+        ("pack good", false),
+        ("merge PE302.popef", true),
+        ("merge executable.popef", false),
+        ("set executable.popef --set numIpus=0", true),
+        ("set executable.popef --set numIpus=2", false),
+    ] {
+        let line: Vec<_> = line.split(' ').chain(["--strict"]).collect();
+        let run = |more: &[&str]| place.run(&[&line[..], more].concat());
+        let before = place.names();
+        let dry = [run(&["--dry-run"]), run(&["--dry-run", "-o", "new", "--force"])];
+        assert_eq!(place.names(), before, "{line:?}");
+        let real = run(&["-o", "new", "--force"]);
+        assert_eq!((real.status == 2, real.err.contains("[new-findings]")), (is_refused, is_refused), "{real:?}");
+        assert!(dry.iter().all(|dry| (dry.status, &dry.err) == (real.status, &real.err)), "{dry:?}, but {real:?}");
+        let [piped, dry] = [run(&["-o", "-"]), run(&["-o", "-", "--dry-run"])];
+        assert_eq!((piped.status, &piped.err), (2, &dry.err), "{line:?}");
+    }
+}
+
+/// An unchanged folder is not compared with its anchors before it is packed.
+#[test]
+fn errors_that_the_folder_had_are_told() {
+    let place = Place::with(&["checks/PE302.popef"]);
+    place.run(&["extract", "PE302.popef", "-o", "model"]).good();
+    let run = place.run(&["pack", "model", "-o", "new.popef", "--format", "json"]).good();
+    assert!(run.err.contains("the checks find now: error PE302: "), "{run:?}");
+    assert_eq!(run.json()["newFindings"][0]["rule"], "PE302");
+    let told = place.run(&["pack", "model", "--unchecked", "-o", "again.popef"]).good();
+    assert_eq!(told.err.matches("PE302").count(), 1, "{told:?}");
+}
