@@ -333,7 +333,10 @@ impl<'t> Output<'t> {
             }
             (None, _) => nowhere(),
         };
-        Ok(Output { to, start: 0, threads: 0, is_file, progress, quiet, goes, _made: made })
+        let mut output = Output { to, start: 0, threads: 0, is_file, progress, quiet, goes, _made: made };
+        // A copy keeps the names of its file, also those that the format forbids. New names are checked by who gives them.
+        output.any_names(true);
+        Ok(output)
     }
 
     /// Writes the bytes before the first blob of a file, if there are any.
@@ -344,7 +347,7 @@ impl<'t> Output<'t> {
         Ok(())
     }
 
-    /// Sets whether executables from now on may have no name, or the name of another, which the format forbids.
+    /// Sets whether executables from now on may have no name, or the name of another, which the format forbids. At first they may.
     pub fn any_names(&mut self, allowed: bool) {
         with!(self, writer => _ = writer.any_names(allowed));
     }
@@ -403,7 +406,7 @@ impl<'t> Output<'t> {
             To::Back(writer) => repack(writer, old, packing, below, self.threads, &counted),
             To::Forward(writer) => {
                 let mut spool = Writer::seekable(temporary()?)?;
-                spool.threads(self.threads);
+                spool.threads(self.threads).any_names(true);
                 match repack(&mut spool, old, packing, below, self.threads, &counted)? {
                     None => Ok(None),
                     Some(_) => pass_spooled(spool.into_inner()?, writer, old, &counted).map(Some),

@@ -68,13 +68,13 @@ macro_rules! codes {
 codes! {
     HeaderCut = "header-cut", Damaged as UnexpectedEof,
         "The file ends inside a blob's header.",
-        "Copy or export the file again, or keep the blobs before this one.";
+        "Copy or export the file again.";
     BlobCut = "blob-cut", Damaged as UnexpectedEof,
         "The file ends before the blob does: its header gives it more bytes than the file has left.",
-        "Copy or export the file again, or keep the blobs before this one.";
+        "Copy or export the file again.";
     BlobUnwritten = "blob-unwritten", Damaged,
         "The blob begins with zeros: a program was stopped while it wrote the blob.",
-        "Keep the blobs before this one; `recover` cuts off the rest.";
+        "Export the file again.";
     PickleFirst = "pickle-first", Damaged,
         "The file begins with a Python pickle, as the `.poptorch` files of SDK 2.5 and older do.",
         "Open it with `OpenOptions::after_pickle`. Do not load the pickle.";

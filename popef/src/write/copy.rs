@@ -55,7 +55,11 @@ struct Run<'b> {
 
 impl<'b> Run<'b> {
     fn of<D: Destination>(writer: &Writer<D>, first: BlobCopy<'b>) -> Result<Self, Error> {
-        let head = first.head(|problem| writer.refusal(problem))?;
+        // What is wrong with the old blob is about its own file.
+        let head = first.head(|problem| {
+            let error = first.blob.error(problem.clone(), first.blob.offset());
+            if error.is_about_the_file() { error } else { writer.refusal(problem) }
+        })?;
         let data = first.blob.data();
         // The caller of `File::map` promised that the file does not change. If it changed all the same, copy from the
         // mapping, which is what the caller sees.

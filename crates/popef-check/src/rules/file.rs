@@ -168,7 +168,7 @@ pub(super) const RULES: &[Check] = &[
             title: "an executable without a name",
             meaning: "The name of an executable is empty. The format forbids that: neither metadata nor opaque blobs \
                       can refer to it.",
-            fix: "Export the model again with a name for its executable.",
+            fix: "Give it a name with popef set --rename =NAME, or export the model again with one.",
             when: When::Always,
         },
         run: blob(|_, blob, out| {

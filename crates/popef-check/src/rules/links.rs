@@ -105,7 +105,8 @@ pub(super) const RULES: &[Check] = &[
             title: "two executables with one name",
             meaning: "The name of an executable has to be unique. Which of the two a loader takes is not known. PopART \
                       refuses the file.",
-            fix: "Give each model's files separately, or export one of them under another name.",
+            fix: "Give each model's files separately, leave one of the two out with popef strip --drop and its \
+                  number, or export it under another name.",
             when: When::Always,
         },
         run: blob(|set, blob, out| same_name(set, blob, out, Key::EXECUTABLE, "executable")),

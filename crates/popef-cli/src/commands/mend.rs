@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use popef::types::{BlobType, EngineOption, Text};
-use popef::write::Packing;
+use popef::write::{BlobCopy, Packing};
 use popef::{Blob, File, Metadata, Writer};
 use popef_check::{Finding, Report, looks_like_credential};
 use popef_open::{Opened, is_stdin, shell_path, shell_word};
@@ -120,11 +120,13 @@ fn line(command: &str, path: &Path, options: &[String], rule: Option<&str>) -> O
     (line.len() <= LONGEST && escape(&line.replace('\\', "")) == line.replace('\\', "")).then_some(line)
 }
 
-/// The metadata of a file that has only one, so that `set` needs no name of it.
+/// The metadata of a file that has only one, so that `set` needs no name of it. None if `set` cannot write it again.
 fn only_metadata(file: &File) -> Option<Metadata> {
     let mut all = file.metadata();
     let only = all.next().filter(|_| all.next().is_none())?;
-    only.read().ok()
+    let metadata = only.read().ok()?;
+    Writer::nowhere().copy(BlobCopy::of(only.blob()).info(&metadata)).ok()?;
+    Some(metadata)
 }
 
 fn dropped(file: &File, finding: &Finding) -> Option<Vec<String>> {

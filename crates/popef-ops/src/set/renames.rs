@@ -121,6 +121,9 @@ impl Names {
         let mut given = HashMap::new();
         for (index, new) in &self.by_blob {
             let Some(blob) = file.blob(*index).filter(|blob| blob.blob_type() != BlobType::Opaque) else { continue };
+            if new.is_empty() && blob.blob_type() == BlobType::PoplarExecutable {
+                return Err(Error::new(Code::WrongValue, "an executable needs a name that is not empty"));
+            }
             let old = blob.name();
             if given.insert((blob.blob_type(), new.by_ref()), old.clone()).is_some_and(|other| other != old) {
                 return taken(new);

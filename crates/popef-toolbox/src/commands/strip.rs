@@ -31,6 +31,8 @@ Examples:
   popef strip model.popef --drop 'tensor:optimizer.*' --exclude '*.step' -o small.popef
   popef strip --in-place model.popef --drop opaque:poptorch
   popef strip --dry-run model.popef --drop 'any:debug*'
+  popef strip model.popef --drop 3 -o small.popef
+      Blob 3, as popef ls numbers them
   popef strip model.poptorch --drop prefix -o model.popef
       Without the pickle that older files of PopTorch begin with")]
 pub(crate) struct Args {
@@ -41,7 +43,7 @@ pub(crate) struct Args {
     ///
     /// TYPE is executable, metadata, tensor, feed, opaque or any; several with commas. A blob is dropped if any --drop names it.
     /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata goes by the name of its executable.
-    /// `prefix` is what comes before the first blob, such as a pickle.
+    /// `prefix` is what comes before the first blob, such as a pickle. A number is one blob: its index, as `popef ls` shows it under `#`.
     #[arg(long, value_name = "TYPE[:GLOB]", value_parser = Drop::parse, required = true, help_heading = "Selection")]
     drop: Vec<Drop>,
     /// Do not drop blobs whose name matches GLOB; this counts more than --drop
@@ -57,54 +59,50 @@ pub(crate) struct Args {
 }
 
 /// What one `--drop` names.
-#[derive(Clone, Debug)]
-enum Drop {
-    Prefix,
-    Blobs {
-        /// Empty for all types.
-        types: Vec<BlobType>,
-        glob: Option<Glob>,
-        /// As it was given.
-        text: String,
-    },
+#[derive(Clone, Debug, Default)]
+struct Drop {
+    /// What comes before the first blob.
+    prefix: bool,
+    /// The blob of this index.
+    index: Option<usize>,
+    types: Vec<BlobType>,
+    /// Blobs of all types.
+    any: bool,
+    glob: Option<Glob>,
+    /// As it was given.
+    text: String,
 }
 
 impl Drop {
     fn parse(text: &str) -> Result<Drop, String> {
-        let (types, glob) = match text.split_once(':') {
-            Some((types, glob)) => (types, Some(Glob::parse(glob)?)),
+        let (words, glob) = match text.split_once(':') {
+            Some((words, glob)) => (words, Some(Glob::parse(glob)?)),
             None => (text, None),
         };
-        if types == "prefix" && glob.is_none() {
-            return Ok(Drop::Prefix);
+        let mut drop = Drop { glob, text: text.to_owned(), ..Drop::default() };
+        if let Some(index) = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit())) {
+            return Ok(Drop { index: Some(index), ..drop });
         }
-        if types == "any" {
-            return match glob {
-                Some(_) => Ok(Drop::Blobs { types: Vec::new(), glob, text: text.to_owned() }),
-                None => Err("any needs a pattern, such as any:debug*; without one, nothing would be left".to_owned()),
-            };
+        for word in words.split(',') {
+            match word {
+                "prefix" if drop.glob.is_some() => return Err("prefix has no name, and so takes no pattern".to_owned()),
+                "prefix" => drop.prefix = true,
+                "any" if drop.glob.is_none() => {
+                    return Err("any needs a pattern, such as any:debug*; without one, nothing would be left".to_owned());
+                }
+                "any" => drop.any = true,
+                name => drop.types.push(type_named(name).ok_or_else(|| {
+                    format!("{name} is no type: write executable, metadata, tensor, feed, opaque, any or prefix; for names, tensor:GLOB")
+                })?),
+            }
         }
-        let by_name = |name: &str| {
-            type_named(name).ok_or_else(|| {
-                format!("{name} is no type: write executable, metadata, tensor, feed, opaque, any or prefix; for names, tensor:GLOB")
-            })
-        };
-        let types = types.split(',').map(by_name).collect::<Result<_, _>>()?;
-        Ok(Drop::Blobs { types, glob, text: text.to_owned() })
-    }
-
-    /// As it was given.
-    fn text(&self) -> &str {
-        match self {
-            Drop::Prefix => "prefix",
-            Drop::Blobs { text, .. } => text,
-        }
+        Ok(drop)
     }
 
     fn names(&self, blob: &Blob<'_>, ignore_case: bool) -> bool {
-        let Drop::Blobs { types, glob, .. } = self else { return false };
         let is_named = |glob: &Glob| glob.matches(&name_of(blob).to_string_lossy(), ignore_case);
-        (types.is_empty() || types.contains(&blob.blob_type())) && glob.as_ref().is_none_or(is_named)
+        let has_type = self.any || self.types.contains(&blob.blob_type());
+        self.index == Some(blob.index()) || (has_type && self.glob.as_ref().is_none_or(is_named))
     }
 }
 
@@ -114,7 +112,7 @@ impl Command for Args {
         self.check_drops(tool, &file)?;
         let options = StripOptions {
             drop: &|blob| self.drops(blob),
-            drop_prefix: self.drop.iter().any(|drop| matches!(drop, Drop::Prefix)),
+            drop_prefix: self.drop.iter().any(|drop| drop.prefix),
             ..StripOptions::default()
         };
         let watch = tool.progress("stripping");
@@ -151,10 +149,7 @@ impl Args {
 
     /// Whether one `--drop` drops anything.
     fn has_effect(&self, drop: &Drop, file: &File) -> bool {
-        match drop {
-            Drop::Prefix => !file.prefix().is_empty(),
-            Drop::Blobs { .. } => file.blobs().any(|blob| self.drops_by(drop, &blob)),
-        }
+        (drop.prefix && !file.prefix().is_empty()) || file.blobs().any(|blob| self.drops_by(drop, &blob))
     }
 
     /// Says which `--drop` names nothing. If none names anything, that is an error: more likely a slip of the pen than a wish.
@@ -171,7 +166,7 @@ impl Args {
 
     fn in_vain(&self, drop: &Drop) -> String {
         let but = if self.exclude.is_empty() { "" } else { " that --exclude does not keep" };
-        format!("--drop {} matches nothing{but}", drop.text())
+        format!("--drop {} matches nothing{but}", drop.text)
     }
 }
 

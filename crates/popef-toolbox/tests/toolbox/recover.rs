@@ -231,3 +231,53 @@ fn nobody_is_sent_to_recover_for_a_shape() {
     assert!(said.contains("Compile the model with fixed sizes") && said.contains("[shape-too-large]"), "{said}");
     assert!(!said.contains("recover"), "{said}");
 }
+
+/// The format forbids them, but files have them, also damaged ones. No command makes them worse, and two of them mend them.
+#[test]
+fn executables_without_a_name_or_of_one_name_are_kept() {
+    for name in ["PE010.popef", "PE105.popef", "PE602.popef"] {
+        let place = Place::with(&[]);
+        let whole = fs::read(testdata().join("checks").join(name)).unwrap();
+        let file = File::from_bytes(whole.clone()).unwrap();
+        let last = usize::try_from(file.blob(file.len() - 1).unwrap().offset()).unwrap();
+        place.write("whole.popef", &whole);
+        place.write("cut.popef", &whole[..whole.len() - 1]);
+        for line in ["recover whole.popef -o 1", "merge whole.popef -o 2", "set whole.popef --set-version= -o 3"] {
+            place.run(&line.split(' ').collect::<Vec<_>>()).good();
+            assert!(place.read(line.split(' ').next_back().unwrap()) == whole, "{name}: {line}");
+        }
+        place.run(&["recover", "cut.popef", "-o", "4"]).good();
+        assert!(place.read("4") == whole[..last], "{name}");
+        for line in ["compress whole.popef -o 5", "split whole.popef --by kind -o parts"] {
+            place.run(&line.split(' ').collect::<Vec<_>>()).good();
+        }
+        let piped = place.run(&["compress", "whole.popef", "-o", "-"]).good();
+        assert!(piped.out == place.read("5"), "{name}");
+    }
+    let place = Place::with(&["checks/PE010.popef", "checks/PE105.popef"]);
+    let findings = |file: &str| place.run(&["check", file]).text().to_owned();
+    place.run(&["set", "PE010.popef", "--rename", "=named", "-o", "named.popef"]).good();
+    assert!(findings("PE010.popef").contains("PE010:") && !findings("named.popef").contains("PE010:"));
+    let file = File::open(place.path("PE105.popef")).unwrap();
+    let second = file.executables().nth(1).unwrap().blob().index().to_string();
+    place.run(&["strip", "PE105.popef", "--drop", &second, "-o", "single.popef"]).good();
+    assert!(findings("PE105.popef").contains("PE105:") && !findings("single.popef").contains("PE105:"));
+    assert_eq!(File::open(place.path("single.popef")).unwrap().len() + 1, file.len());
+    // A new name is still checked.
+    let unnamed = format!("{}=", file.executables().next().unwrap().name());
+    let refused = place.run(&["set", "single.popef", "--rename", &unnamed, "-o", "6"]);
+    assert!(refused.status == 2 && refused.err.contains("[wrong-value]"), "{refused:?}");
+}
+
+/// There is nothing to keep before it.
+#[test]
+fn what_is_advised_about_the_first_blob_can_be_done() {
+    let place = Place::with(&["interop/executable.popef"]);
+    let whole = place.read("executable.popef");
+    place.write("cut.popef", &whole[..1000]);
+    for format in ["text", "json", "ndjson"] {
+        let run = place.run(&["strip", "cut.popef", "--drop", "tensor", "-o", "new", "--format", format]);
+        let said = format!("{}{}", run.text(), run.err);
+        assert!(said.contains("copy or export the file again") && !said.contains("before this one"), "{said}");
+    }
+}

@@ -383,3 +383,13 @@ fn types_have_the_same_names_in_all_commands() {
         place.run(&["set", "executable.popef", "--set", &assignment, "--dry-run"]).good();
     }
 }
+
+/// An error is about the file that has the fault, and not about the new one.
+#[test]
+fn a_fault_of_the_old_file_is_told_of_it() {
+    let place = Place::with(&["broken/anchor-cycle.popef"]);
+    for output in [&["-o", "new.popef"][..], &["--dry-run"]] {
+        let run = place.run(&[&["set", "anchor-cycle.popef", "--set", "numIpus=1"], output].concat());
+        assert!(run.status == 2 && run.err.starts_with("popef set: anchor-cycle.popef: blob 1, "), "{run:?}");
+    }
+}
