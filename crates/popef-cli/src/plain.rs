@@ -24,6 +24,14 @@ pub enum Plain {
 }
 
 impl Place<'_> {
+    /// Fails if the file would replace one of these, which are read besides what the command itself reads.
+    pub fn check_sources(self, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
+        match self.path.filter(|path| !is_stdin(path) && !popef_open::is_elsewhere(path)) {
+            Some(path) => Overwrite::Others.check_sources(path, sources),
+            None => Ok(()),
+        }
+    }
+
     /// Begins the file. A dry run fails as well if something is in the way. `sources` and `files` are what is read: the file never
     /// replaces them.
     pub fn begin<'f>(

@@ -59,6 +59,13 @@ impl RemoteArgs {
     }
 }
 
+impl RemoteArgs {
+    /// The files that headers are read from. No output may replace them.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        self.header.iter().filter_map(|header| header.strip_prefix('@'))
+    }
+}
+
 impl std::fmt::Debug for RemoteArgs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Headers are secrets.

@@ -39,7 +39,12 @@ impl Stdout {
 
     /// Fails if a file would go to a terminal. Bytes can be commands to a terminal.
     pub fn check(&self) -> Result<(), Error> {
-        if self.takes_file && io::stdout().is_terminal() { Err(no_terminal("the file", "add > FILE")) } else { Ok(()) }
+        let message = "the file is not written to a terminal; add > FILE";
+        if self.takes_file && io::stdout().is_terminal() {
+            Err(Error::new(Code::WrongArguments, message))
+        } else {
+            Ok(())
+        }
     }
 
     /// A writer to standard output. What nobody reads any more is no error: the exit status is that of the work.

@@ -195,7 +195,7 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
         }
         (Some(Code::Ambiguous), _) => "Say which one is meant: set has --model NAME and --type TYPE for it.",
         (Some(Code::Conflict), _) => {
-            "Say with --keep first, last or all which ones are kept, or leave one of the files out."
+            "Say with --keep first or last which ones are kept, or with all that all but executables are; or leave one of the files out."
         }
         (Some(Code::PrefixInside), _) => {
             "Put that file first, or leave out what comes before PopEF with --drop-prefix."
@@ -206,6 +206,10 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
         (None, Ok(code)) if leaves_others && is_overwritten(code) => {
             "Export the file again; popef recover keeps the blobs that are whole."
         }
+        (None, Ok(ErrorCode::InfoTooLong | ErrorCode::WindowTooLarge)) => {
+            "No option raises this limit. If you trust the file, a program of your own can: see Limits in the library."
+        }
+        (None, Ok(ErrorCode::NotRegularFile)) => "Give a regular file: copy it to one first.",
         (None, Ok(code)) => code.advice(),
         (None, Err(_)) => elsewhere_advice(code),
     }
@@ -277,6 +281,16 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Advice for programs that use the library is no advice for people at a shell.
+    #[test]
+    fn advice_can_be_followed() {
+        for code in ErrorCode::ALL {
+            let advice = advice(code.as_str(), false);
+            let is_for_programs = advice.starts_with("Raise the limit") || advice.contains("Use a stream");
+            assert!(!is_for_programs, "{code}: {advice}");
+        }
+    }
 
     #[test]
     fn the_documentation_has_all_codes() {

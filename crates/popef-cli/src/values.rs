@@ -78,6 +78,12 @@ pub fn count() -> impl TypedValueParser<Value = u64> {
     })
 }
 
+/// How many rows a table has at most.
+pub fn top() -> impl TypedValueParser<Value = usize> {
+    StringValueParser::new()
+        .try_map(|text| text.parse().ok().filter(|rows| *rows > 0).ok_or("it must be a number from 1 on"))
+}
+
 /// When to use colours.
 pub fn when() -> impl TypedValueParser<Value = When> {
     named(When::ALL, |when| when.name())

@@ -324,7 +324,7 @@ def test_an_array_that_is_changed_meanwhile_is_no_danger(model, tmp_path):
 def test_a_change_that_is_refused_or_none_writes_nothing(model, tmp_path):
     new, before = tmp_path / "new.popef", model.read_bytes()
     done = popef.set(model, dry_run=True, fields={"numIpus": 4})
-    assert (done["written"], len(done["blobs"])) == (False, 1)
+    assert (done["written"], len(done["blobs"]), new.exists()) == (True, 1, False)
     done = popef.set(model, new, fields={"numIpus": 1}, only_changes=True)
     assert (done["written"], done["blobs"], new.exists()) == (False, [], False)
     nested = []

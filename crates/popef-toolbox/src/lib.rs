@@ -99,7 +99,9 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
             let tool = Tool::new(args.command.name(), typed("popef", &options), args.color, &command.common());
             let ready = tool.check_stdout();
             #[cfg(feature = "remote")]
-            let ready = ready.and_then(|()| args.remote.apply(Some(popef_cli::signals::is_stopped)).map_err(wrong));
+            let ready = ready
+                .and_then(|()| command.common().output.check_sources(args.remote.sources()))
+                .and_then(|()| args.remote.apply(Some(popef_cli::signals::is_stopped)).map_err(wrong));
             let status = ended(&tool, ready.and_then(|()| command.run(&tool)));
             #[cfg(feature = "remote")]
             if !args.command.tells_cost() {

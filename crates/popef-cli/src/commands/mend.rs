@@ -78,9 +78,11 @@ pub(crate) fn mends(files: &[Opened], report: &Report) -> Vec<Option<Mend>> {
     all
 }
 
-/// Whether the file can be named to another command: it is on this machine, and no pipe.
+/// Whether the file can be named to another command: it is on this machine, no pipe, and no name that only this process has for it.
 fn is_plain(opened: &Opened) -> bool {
-    opened.network.is_none() && opened.foreign.is_none() && !is_stdin(&opened.path) && opened.path.is_file()
+    let path = &opened.path;
+    let of_process = || ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    opened.network.is_none() && opened.foreign.is_none() && !is_stdin(path) && !of_process() && path.is_file()
 }
 
 /// The options for all findings, each once. None if one of the findings cannot be mended, or there are none.

@@ -72,7 +72,7 @@ impl Program {
             second,
             name: command.get_name().to_owned(),
             about: command.get_about().map(ToString::to_string).unwrap_or_default(),
-            options: command.get_arguments().filter_map(option).collect(),
+            options: command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(option).collect(),
             arguments,
             argument,
             commands,

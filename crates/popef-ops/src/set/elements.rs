@@ -224,7 +224,10 @@ impl<T: Element> Elements<T> {
     }
 
     fn missing(&self, list: List, name: &Text<'static>) -> Error {
-        let near = did_you_mean(&name.to_string(), self.places().keys().map(ToString::to_string));
+        let near = did_you_mean(
+            &name.to_string(),
+            self.places().keys().filter(|known| *known != name).map(ToString::to_string),
+        );
         let needed = match T::NEEDED {
             needed if list.main_field().is_none() && near.is_empty() => {
                 format!("; a new one needs {}", needed.join(", "))

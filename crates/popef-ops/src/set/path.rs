@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use popef::types::Text;
+use popef::types::{Text, escape};
 
 use super::value::Kind;
 use crate::error::{Code, Error};
@@ -206,13 +206,31 @@ impl fmt::Display for Path {
                 let name = name.to_string();
                 let closed = format!("{name}]");
                 let plain = element(closed.as_bytes()).is_some_and(|(read, rest)| read == *name && rest.is_empty());
-                let plain = plain && !name.contains(char::is_control);
-                let name = if plain { name } else { serde_json::Value::from(name).to_string() };
+                let plain = plain && !name.contains(is_hidden);
+                let name = if plain { name } else { quoted(&name) };
                 write!(f, "{}[{name}]", list.name())?;
                 field.map_or(Ok(()), |field| write!(f, ".{}", field.key))
             }
         }
     }
+}
+
+/// Whether a letter cannot be seen, or could mislead.
+fn is_hidden(letter: char) -> bool {
+    letter != '\\' && escape(letter.encode_utf8(&mut [0; 4])) != letter.to_string()
+}
+
+/// A name as a string of JSON that has no hidden letters.
+fn quoted(name: &str) -> String {
+    let text = serde_json::Value::from(name).to_string();
+    text.chars().fold(String::new(), |mut text, letter| {
+        if is_hidden(letter) {
+            text.extend(letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            text.push(letter);
+        }
+        text
+    })
 }
 
 #[cfg(test)]

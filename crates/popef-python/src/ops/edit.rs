@@ -124,7 +124,7 @@ pub(crate) fn set<'py>(
         let plan = Plan::of(&file, &changes, &|blob| select.takes(blob), watch)?;
         let done = if plan.is_empty() && only_changes { None } else { Some(plan.write(to.target(), strict, watch)?) };
         plan.changes().try_for_each(each)?;
-        let written = done.is_some() && !dry_run;
+        let written = done.is_some();
         let Outcome { size, new_findings } = done.unwrap_or(Outcome { size: file.size(), new_findings: None });
         Ok(Report { written, size_before: file.size(), size_after: size, new_findings })
     })

@@ -218,7 +218,8 @@ pub fn write_changes(out: &mut Out, plan: &Plan<'_>) -> io::Result<()> {
 }
 
 fn field(change: &FieldChange, out: &mut Out) -> io::Result<()> {
-    out.put("  ").put(&escape(&change.field)).put(": ");
+    // A path is shown as it can be typed. Its backslashes are those of names in quotes.
+    out.put("  ").put(&escape_rest(&change.field)).put(": ");
     let FieldChange { old, new, .. } = change;
     match (old, new, new.get("from").and_then(Value::as_str)) {
         (_, _, Some(from)) => {

@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "scheduled", help_heading = "Selection")]
     profile: bool,
     /// Show at most N rows of each table
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 20, help_heading = "Output")]
     top: usize,
     /// Format: text; json, one document; ndjson, lines of JSON; dot or mermaid, a picture of the calls; html, one page
     #[arg(

@@ -74,7 +74,8 @@ impl Args {
         self.check_filter(file)?;
         // A whole file stays as it is.
         let stays = self.output.is_in_place() && file.damage().is_none() && self.filter.is_everything();
-        let target = if stays { Target::Nowhere } else { self.output.target(&self.file)? };
+        let target = self.output.target(&self.file)?;
+        let target = if stays { Target::Nowhere } else { target };
         let options = RecoverOptions { select: &|blob| self.filter.takes(blob) };
         recover(file, target, &options, &tool.progress("copying"))
     }

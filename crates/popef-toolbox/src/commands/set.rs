@@ -204,7 +204,7 @@ impl Args {
 
     /// Writes the file, unless it stays in its place without a change.
     fn write(&self, plan: &Plan<'_>, tool: &Tool) -> Result<Option<Outcome>, Error> {
-        if plan.is_empty() && self.output.is_in_place() && !self.output.dry_run {
+        if plan.is_empty() && self.output.is_in_place() {
             return Ok(None);
         }
         let watch = tool.progress("writing");
@@ -279,7 +279,7 @@ struct Document<'r> {
     path: FilePath,
     #[serde(flatten)]
     output: Option<OutputPath>,
-    /// Whether a file was written.
+    /// Whether a file was written. For a dry run: whether one would be.
     written: bool,
     size_before: u64,
     size_after: u64,
@@ -315,7 +315,7 @@ impl Report<'_> {
         Document {
             path: self.file.into(),
             output: self.output.path(self.file).map(OutputPath::from),
-            written: self.done.is_some() && !self.output.dry_run,
+            written: self.done.is_some(),
             size_before: self.old,
             size_after: self.size(),
             blobs: Some(self.plan),
@@ -344,7 +344,8 @@ impl Report<'_> {
             _ => format!("{} changed", counted(blobs, "blob", "blobs")),
         };
         match (self.done, self.output.dry_run) {
-            (None, _) => format!("{}: nothing changes; the file was not written again", self.file.display()),
+            (None, true) => format!("{}: nothing changes; the file would not be written again", self.file.display()),
+            (None, false) => format!("{}: nothing changes; the file was not written again", self.file.display()),
             (Some(_), true) => format!("{output} would be written: {changes}, {size}"),
             (Some(_), false) => format!("{output} was written: {changes}, {size}"),
         }

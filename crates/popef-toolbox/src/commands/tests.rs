@@ -28,6 +28,10 @@ const LINES: &[&str] = &[
     "split f --by kind",
     "strip f --drop tensor",
     "tiles exec f",
+    "tiles map f",
+    "tiles model f",
+    "tiles plan 4 F16",
+    "tiles vars f",
     "verify f",
 ];
 

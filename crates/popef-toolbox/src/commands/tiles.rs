@@ -51,6 +51,21 @@ pub(crate) struct Args {
     format: Option<TilesFormat>,
 }
 
+/// The formats of what makes no picture.
+#[derive(Debug, clap::Args)]
+struct Reported {
+    /// Format of the report: text; json, one document; ndjson, lines of JSON
+    // In the place of that of `popef tiles`, which gets the value.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = named([TilesFormat::Text, TilesFormat::Json, TilesFormat::Ndjson], |form| form.name()),
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    format: Option<TilesFormat>,
+}
+
 fn form() -> impl TypedValueParser<Value = TilesFormat> {
     named(TilesFormat::ALL, |form| form.name())
 }

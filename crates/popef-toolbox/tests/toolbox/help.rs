@@ -167,3 +167,16 @@ fn the_version_has_the_features_of_the_build() {
     assert_eq!(rows[1], if cfg!(feature = "remote") { "network: yes" } else { "network: no" });
     assert_eq!(rows[2..], ["features: lz4, zstd, popart, poptorch, tensorflow"]);
 }
+
+/// A table without rows is nobody's wish.
+#[test]
+fn tables_have_rows() {
+    let place = Place::with(&[]);
+    for command in
+        ["graph x", "graph diff x y", "profile x --by tile", "profile diff x y", "tiles exec x", "tiles model x"]
+    {
+        let line: Vec<_> = command.split(' ').chain(["--top", "0"]).collect();
+        let run = place.run(&line);
+        assert!(run.status == 2 && run.err.contains("it must be a number from 1 on"), "{run:?}");
+    }
+}

@@ -145,3 +145,16 @@ fn the_list_of_a_folder_can_be_typed_as_it_is_printed() {
     let one = place.run(&["diff", folder, folder]);
     assert!(!one.err.contains("--files-from"), "{one:?}");
 }
+
+/// The next command would have another one.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_input_by_another_name_has_no_command() {
+    let place = Place::with(&["checks/PE008.popef"]);
+    for name in ["/dev/stdin", "/proc/self/fd/0"] {
+        let mut command = place.command();
+        command.args(["check", name]).stdin(fs::File::open(place.path("PE008.popef")).unwrap());
+        let run = crate::common::finish(&mut command);
+        assert!(run.text().contains("PE008") && !run.text().contains("mended"), "{run:?}");
+    }
+}

@@ -318,3 +318,15 @@ fn nothing_secret_is_shown() {
         }
     }
 }
+
+#[test]
+fn a_file_of_headers_is_not_replaced() {
+    let place = Place::with(&["interop/add-clean.popef"]);
+    place.write("headers", "X-Key: 1\n");
+    for command in ["report", "merge", "set --set numIpus=2"] {
+        let line = command.split(' ').chain(["add-clean.popef", "--header", "@headers", "-o", "headers", "--force"]);
+        let run = place.run(&line.collect::<Vec<_>>());
+        assert!(run.status == 2 && run.err.contains("[output-is-input]"), "{command}: {run:?}");
+        assert_eq!(place.read("headers"), b"X-Key: 1\n");
+    }
+}

@@ -393,3 +393,60 @@ fn a_fault_of_the_old_file_is_told_of_it() {
         assert!(run.status == 2 && run.err.starts_with("popef set: anchor-cycle.popef: blob 1, "), "{run:?}");
     }
 }
+
+/// Names with letters that nobody sees, and with backslashes, are written as JSON does.
+#[test]
+fn a_path_that_is_shown_can_be_typed() {
+    let names = ["a\n=b", "a\\n=b", "back\\", "\u{202e}turned", "\"quoted\"", "a]b["];
+    let anchors = names.map(|name| popef::types::Anchor { name: name.into(), ..Default::default() }).to_vec();
+    let place = Place::with(&[]);
+    let mut writer = popef::Writer::create(place.path("m.popef")).unwrap();
+    writer.write_metadata(&popef::Metadata { anchors, ..Default::default() }).unwrap();
+    writer.finish().unwrap();
+    let patch = names.map(|name| (name.to_owned(), serde_json::json!({ "repeats": 7 })));
+    let patch: serde_json::Map<_, _> = patch.into_iter().collect();
+    place.write("patch.json", serde_json::json!({ "anchors": patch }).to_string());
+    let run = place.run(&["set", "m.popef", "--merge", "patch.json", "--dry-run"]).good();
+    let shown = run.text().lines().filter_map(|line| line.trim().strip_suffix(": 1 -> 7")).collect::<Vec<_>>();
+    assert_eq!(shown.len(), names.len(), "{run:?}");
+    for (path, name) in shown.iter().zip(names) {
+        place.run(&["set", "m.popef", "--set", &format!("{path}=9"), "-o", "n.popef", "--force"]).good();
+        let file = File::open(place.path("n.popef")).unwrap();
+        let anchors = file.metadata().next().unwrap().read().unwrap().anchors;
+        let changed: Vec<_> =
+            anchors.iter().filter(|anchor| anchor.repeats == 9).map(|anchor| anchor.name.to_string()).collect();
+        assert_eq!(changed, [name], "{path}");
+    }
+}
+
+#[test]
+fn what_was_unset_is_no_name_that_is_meant() {
+    let place = Place::with(&["interop/add-clean.popef"]);
+    let file = File::open(place.path("add-clean.popef")).unwrap();
+    let name = file.metadata().next().unwrap().read().unwrap().anchors[0].name.to_string();
+    let path = format!("anchors[{name}]");
+    let run =
+        place.run(&["set", "add-clean.popef", "--unset", &path, "--set", &format!("{path}.repeats=2"), "-o", "n"]);
+    assert!(run.status == 2 && run.err.contains("[no-such-name]") && run.err.matches(&name).count() == 1, "{run:?}");
+}
+
+/// The report and the JSON of a dry run are those of the real one.
+#[test]
+fn a_dry_run_knows_that_nothing_would_be_written() {
+    let place = Place::with(&["interop/add-clean.popef"]);
+    let file = File::open(place.path("add-clean.popef")).unwrap();
+    let same = format!("numIpus={}", file.metadata().next().unwrap().read().unwrap().num_ipus);
+    for (value, output, written) in [
+        (same.as_str(), &["--in-place"][..], false),
+        ("numIpus=9", &["--in-place"], true),
+        (&same, &["-o", "new.popef"], true),
+    ] {
+        let line = [&["set", "add-clean.popef", "--set", value][..], output].concat();
+        let dry = place.run(&[&line[..], &["--dry-run", "--format", "json"]].concat()).good();
+        assert_eq!(dry.json()["written"], written, "{line:?}");
+        let text = place.run(&[&line[..], &["--dry-run"]].concat()).good();
+        assert!(text.text().contains(if written { "would be written" } else { "would not be written" }), "{text:?}");
+        let real = place.run(&[&line[..], &["--format", "json"]].concat()).good();
+        assert_eq!(real.json()["written"], written, "{line:?}");
+    }
+}

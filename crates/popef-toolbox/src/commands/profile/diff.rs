@@ -58,7 +58,7 @@ pub(super) struct Args {
     )]
     format: ProfileFormat,
     /// As text, show at most N differences of each kind
-    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 20, help_heading = "Output")]
     top: usize,
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Device")]
     tile_memory: Option<u64>,
     /// Show at most N tiles, sections and symbols
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 10, help_heading = "Output")]
     top: usize,
     /// Write to this file, above all a picture of all tiles; `-` is standard output
     ///

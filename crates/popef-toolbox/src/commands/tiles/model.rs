@@ -44,8 +44,10 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Mapping")]
     from_zero: bool,
     /// Show at most N tensors
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 10, help_heading = "Output")]
     top: usize,
+    #[command(flatten)]
+    format: super::Reported,
 }
 
 /// More IPUs than any system has.

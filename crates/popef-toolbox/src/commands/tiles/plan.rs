@@ -54,6 +54,8 @@ pub(crate) struct Args {
     /// Show the elements of each tile, at most of a thousand
     #[arg(short, long, help_heading = "Output")]
     list: bool,
+    #[command(flatten)]
+    format: super::Reported,
 }
 
 #[derive(Clone, Debug)]

@@ -34,6 +34,8 @@ pub(crate) struct Args {
     /// Show at most N tiles and variables
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     top: usize,
+    #[command(flatten)]
+    format: super::Reported,
 }
 
 impl Args {
