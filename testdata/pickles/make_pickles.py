@@ -478,6 +478,9 @@ def owned():
     date = call("datetime.date", b"K\x01", b"K\x01", b"K\x01")
     own("key-plain", new("mymodel.Registry") + date + b"Ns" + call("mymodel.Kind", b"K\x01") + b"Ns" + b"}" + date + b"Nsb", "mymodel.Registry", "mymodel.Kind", verdict="unknown")
     own("state-given", namespace + both(given(b"}" + a_class + b"s")), ATTRIBUTE)
+    backed = call("pandas._libs.arrays.__pyx_unpickle_NDArrayBacked", by_path("pandas.arrays.StringArray"), b"K\x00", b"N")
+    for name, part in ("three", b"}" + a_class + b"s"), ("three-given", given(b"}" + a_class + b"s")), ("three-deep", b"}" + hidden + record + b"s\x85"):
+        own(f"state-{name}", backed + b"NN" + part + b"\x87b", ATTRIBUTE)
     own("state-plain", new("mymodel.Net") + call("builtins.set", listed(b"K\x01")) + b"b" + new("mymodel.Net") + call("torch._utils._rebuild_tensor_v2", b"N") + date + b"\x86b\x86", "mymodel.Net", verdict="unknown")
     # Functions of NumPy and torch that call what they are given, or set its attributes.
     random = "numpy.random._pickle."

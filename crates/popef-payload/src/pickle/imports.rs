@@ -168,7 +168,7 @@ impl Import<'_> {
         let is_state = match self.role {
             Role::Ordinary(Use::Own) | Role::Generator => self.path.starts_with("numpy."),
             Role::Ordinary(of) => of == Use::Plain || self.is_class() && self.path.starts_with("pandas."),
-            role => role == Role::Other,
+            role => matches!(role, Role::Other | Role::Encode),
         };
         !is_state
     }

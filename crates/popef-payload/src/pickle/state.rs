@@ -3,10 +3,11 @@
 //! Python looks up some attributes, such as `__class__` and `__getattr__`, by itself. An object that gets one of them
 //! does what its class would never do. No pickler sets them.
 
+use super::ImportClass;
 use super::halt::Halt;
 use super::imports::{Import, Role};
 use super::keep::{Keep, Part};
-use super::values::StandIn;
+use super::values::{Arguments, StandIn};
 use super::walk::Walk;
 
 const RESERVED: &str = "(change of an attribute of Python's own)";
@@ -60,9 +61,11 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.check_shared()
     }
 
-    /// Checks the state that an object gets.
-    pub(super) fn check_state(&mut self, state: StandIn) -> Result<(), Halt> {
+    /// Checks the state that an object gets. Of the known classes, one of pandas sets attributes from the third part.
+    pub(super) fn check_state(&mut self, object: StandIn, state: StandIn) -> Result<(), Halt> {
+        let is_known = self.class_of(object).is_some_and(|class| class.class == ImportClass::Ordinary);
         match state {
+            StandIn::Tuple(Arguments::Named) if is_known => self.import_unnamed(RESERVED).map(drop),
             state if self.may_have_names(state) => self.import_unnamed(RESERVED).map(drop),
             StandIn::SameDict | StandIn::SharedPair => {
                 self.has_shared_state = true;
@@ -74,6 +77,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     fn may_have_names(&self, state: StandIn) -> bool {
         state == StandIn::Reserved || self.class_of(state).is_some_and(|class| class.may_have_names())
+    }
+
+    /// Whether one of the values from `start` on may be a dictionary with such names, or contain one.
+    pub(super) fn has_names(&self, start: usize) -> bool {
+        let is_odd = |part| matches!(part, StandIn::SameDict | StandIn::SharedPair | StandIn::Tuple(Arguments::Named));
+        self.level.stack.values_from(start).any(|part| is_odd(part) || self.may_have_names(part))
     }
 
     fn check_shared(&mut self) -> Result<(), Halt> {

@@ -54,6 +54,8 @@ pub(super) enum Arguments {
     Generator,
     /// No values.
     Nothing,
+    /// Other values, of which one may be a dictionary with names that Python looks up by itself.
+    Named,
     /// One value that is no import, no object and no text.
     Plain,
     /// Values that are no imports and no objects, and no names of attributes that Python looks up by itself.

@@ -59,7 +59,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         leak(&mut self.scan.imports, state.stand_in);
         let object = self.level.stack.top()?;
         self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
-        self.check_state(state.stand_in)?;
+        self.check_state(object.stand_in, state.stand_in)?;
         let class = match object.stand_in {
             StandIn::Own(class) => class,
             StandIn::Result(class) => return self.import_change_of_result(class),

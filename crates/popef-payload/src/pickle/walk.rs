@@ -223,10 +223,9 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
 
     /// Makes a tuple. Its stand-in drops the content of nested tuples.
     fn tuple(&mut self, start: usize) -> Result<(), Halt> {
-        let stand_in = match self.pair_from(start) {
-            Some(pair) => pair,
-            None => self.arguments_from(start).map_or(StandIn::Other, StandIn::Tuple),
-        };
+        let arguments = || self.arguments_from(start).or_else(|| self.has_names(start).then_some(Arguments::Named));
+        let pair = self.pair_from(start).or_else(|| arguments().map(StandIn::Tuple));
+        let stand_in = pair.unwrap_or(StandIn::Other);
         self.container(Kind::Tuple, Part::Items, stand_in, start)
     }
 
