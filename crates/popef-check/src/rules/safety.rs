@@ -239,20 +239,27 @@ fn imports(
 /// Describes what a pickle does by an import. The path is in parentheses if the import has no name.
 fn described(path: &str, can: &str) -> String {
     let within = |start: &str| path.strip_prefix(start)?.strip_suffix(')');
+    let unnamed = match path {
+        "(computed)" => "computes the name of an import while it is loaded",
+        "(call of a value)" => "calls what it does not import",
+        "(change of a value)" => "changes what it does not import",
+        "(change of an attribute of Python's own)" => "may set an attribute that Python looks up by itself",
+        _ => "",
+    };
+    if !unnamed.is_empty() {
+        return unnamed.to_owned();
+    }
     if let Some(function) = within("(change of a result of ") {
         return format!("changes what {} returned, which other objects may share", quote(&function.into()));
     }
     if let Some(class) = within("(change of ") {
         return format!("changes {} itself, and so all objects of that class", quote(&class.into()));
     }
-    if let Some(called) = within("(call of ").filter(|&called| called != "a value") {
-        return format!("calls or fills {} as no pickler does", quote(&called.into()));
-    }
     if let Some(code) = within("(extension-") {
         return format!("imports by the extension code {code}, which only the program that loads it can resolve");
     }
-    match path {
-        "(computed)" => "computes the name of an import while it is loaded".to_owned(),
-        _ => format!("imports {}, {can}", quote(&path.into())),
+    match within("(call of ") {
+        Some(called) => format!("calls or fills {} as no pickler does", quote(&called.into())),
+        None => format!("imports {}, {can}", quote(&path.into())),
     }
 }

@@ -133,6 +133,10 @@ fn a_finding_in_an_archive_names_the_member() {
         ]
     );
     assert_eq!(
+        of("shape-state-getattr", "PE502"),
+        [r#"opaque blob "o" is a pickle that may set an attribute that Python looks up by itself"#]
+    );
+    assert_eq!(
         of("own-call-made", "PE502"),
         [r#"opaque blob "o" is a pickle that calls or fills "pandas.DataFrame" as no pickler does"#]
     );
