@@ -43,12 +43,8 @@ pub(super) struct Members {
 
 /// Which archive the data is that comes next.
 pub(super) fn kind_of(input: &mut PickleReader<'_, '_>) -> Result<Option<ArchiveKind>, Halt> {
-    Ok(match () {
-        // The end comes first, so that a file is not read back and forth.
-        () if is_zip(input)? => Some(ArchiveKind::Zip),
-        () if tar::begins_as_tar(input)? => Some(ArchiveKind::Tar),
-        () => None,
-    })
+    // The end comes first, so that a file is not read back and forth.
+    if is_zip(input)? { Ok(Some(ArchiveKind::Zip)) } else { begins_as(input) }
 }
 
 /// Which archive the data is that comes next, by its first bytes alone.
