@@ -1,4 +1,7 @@
 //! Writes zip archives whose entries are stored, as `numpy.savez` does. Entries do not stay in memory.
+//!
+//! The writer of the crate zip 9.8.2 keeps 210 bytes in memory per entry until the end. The figures of its reader stand
+//! in `npz.rs`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};

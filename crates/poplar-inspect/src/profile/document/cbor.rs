@@ -1,4 +1,9 @@
 //! CBOR (RFC 8949).
+//!
+//! Two crates were measured against this (release build, no LTO, 30 MB, mostly lists of integers). ciborium-ll 0.2.2 reads
+//! from a stream too, and takes 1.6 times the time: 16 and 10 ns per byte, 246 and 111 instructions. minicbor 2.3.1 takes a
+//! quarter of the time (2.5 ns, 22 instructions), but needs the whole document in memory. With both, the maximum depth,
+//! the limit of texts, tags and big numbers would still be ours.
 
 use super::{Doc, Frame, Keep, Result, Token};
 use crate::profile::problem::ErrorKind;

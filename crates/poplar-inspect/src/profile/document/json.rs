@@ -1,4 +1,10 @@
 //! JSON.
+//!
+//! The crate struson 0.7.2 also reads from a stream, with paths, bytes of errors and a maximum depth. It was measured
+//! against this (release build, no LTO, 44 MB, mostly lists of integers), and takes 5 times the time: 27 and 5 ns per byte,
+//! 204 and 58 instructions. It holds keys and numbers of any length, in 2 and 4 bytes of memory per byte, and refuses lone
+//! surrogates, text that is not UTF-8, and a byte order mark. It adds 5 crates and 47 KB of code; JSON and CBOR here are
+//! 24 KB together.
 
 use std::io;
 
