@@ -113,16 +113,16 @@ pub fn open_plain(path: &Path) -> io::Result<fs::File> {
 
 /// Whether a path is that of a pipe on disk. The pipes of `/dev/stdin` and `<(...)` are open already, and so have no path or one
 /// in `/dev` or `/proc`.
-#[cfg(unix)]
+#[cfg_attr(not(unix), expect(unused_variables, reason = "pipes have no paths there"))]
 pub fn is_named_pipe(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    let is_pipe = fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
-    let is_of_process = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
-    is_pipe && !is_of_process && path.canonicalize().is_ok()
-}
-
-#[cfg(not(unix))]
-pub fn is_named_pipe(_: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        let is_pipe = fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+        let is_of_process = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+        is_pipe && !is_of_process && path.canonicalize().is_ok()
+    }
+    #[cfg(not(unix))]
     false
 }
 
