@@ -75,7 +75,7 @@ impl Foreign {
     pub(crate) fn folder(path: &Path) -> Self {
         // What cannot be shown as it is cannot be copied.
         let path = shell_path(path).filter(|path| escape(path) == *path).unwrap_or_else(|| "FOLDER".to_owned());
-        let from = format!("find {path} '(' -name '*.popef' -o -name '*.poptorch' ')' -print0");
+        let from = format!("find -H {path} '(' -name '*.popef' -o -name '*.poptorch' ')' -print0 | sort -z");
         let pipe = Pipe { lead: ", or a list of them: ", from, instead: LIST };
         Foreign { said: "this is a folder; give the files in it".to_owned(), pipe: Some(pipe) }
     }

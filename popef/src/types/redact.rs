@@ -113,7 +113,7 @@ impl<'t> Found<'t> {
                 // The query of an address without its scheme.
                 "?" => {
                     let word = before.rsplit(|c: char| ends(c) || c.is_whitespace()).next().unwrap_or_default();
-                    if has_value(behind) && word.contains('/') && word.contains('.') {
+                    if has_value(behind) && word.contains('/') && (word.contains('.') || word.contains("//")) {
                         return Some(Found { before, scheme: "", body: rest });
                     }
                 }
@@ -198,6 +198,8 @@ mod tests {
             r"http:\\u:SECRET@h\a",
             "https:u:SECRET@h/a",
             "https:///u:SECRET@h/a",
+            "https//h/x?token=SECRET",
+            "s3//b/k?X-Amz-Signature=SECRET",
             "https://u:SECRET?SECRET@h/a",
             "https://SECRET?x@h",
             "https://u:SECRET#x@h",

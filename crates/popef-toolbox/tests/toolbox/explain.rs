@@ -249,7 +249,10 @@ fn what_to_do_with_a_folder_can_be_done() {
             .collect::<Vec<_>>()
             .join(" ");
         assert!(run.status != 0 && !said.contains("FOLDER"), "{said}");
-        assert!(said.contains(if takes_lists { "find models " } else { "give a file in it" }), "{arguments:?}: {said}");
+        assert!(
+            said.contains(if takes_lists { "find -H models " } else { "give a file in it" }),
+            "{arguments:?}: {said}"
+        );
         assert_eq!(not_followable(&said, &helps), BTreeSet::new(), "{said}");
     }
 }

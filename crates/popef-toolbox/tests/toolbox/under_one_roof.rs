@@ -133,7 +133,7 @@ fn errors_name_what_was_given() {
     };
     for command in ["hash", "merge -o new", "extract -o new", "compress --in-place"] {
         let told = err(&format!("{command} folder"));
-        assert!(told.contains(&format!("-print0 | popef {command} --files-from - [not-popef]")), "{told}");
+        assert!(told.contains(&format!("-print0 | sort -z | popef {command} --files-from - [not-popef]")), "{told}");
     }
     for command in ["diff folder executable.popef", "cat folder x", "recover folder -o new", "tiles model folder"] {
         let told = err(command);
