@@ -90,6 +90,14 @@ def of_numpy():
         numpy.array(["a", None], dtype=object), numpy.ma.masked_array([1, 2], [True, False]), record, numpy.float16,
         numpy.array(["2024-01-01"], dtype="M8[D]"), numpy.array(["ab"]), numpy.asfortranarray(numpy.ones((2, 2))),
     ])
+    inner = numpy.dtype([("a", "i1"), ("b", object)], align=True)
+    kinds = [
+        [("a", "f8"), ("b", "f8")], inner, [("a", inner, (2,)), ("b", "U3")], (object, (2,)), ("f4", (2, 3)), [(("title", "a"), "f4")],
+        (numpy.record, [("a", "i4", (2,)), ("b", object)]), [], "U2", "S5", "V8", "O", ">f8", "M8[ns]",
+        {"names": ["a", "b"], "formats": ["i4", "i2"], "offsets": [0, 2]}, numpy.dtype("f8", metadata={"a": 1}),
+    ]
+    kinds = [numpy.dtype(kind) for kind in kinds]
+    dump(f"{version}-types", [kinds, [numpy.zeros(2, kind) for kind in kinds]], (0, 2, 4))
     more = [numpy.poly1d([1, 2]), numpy.char.array(["a"]), numpy.finfo(numpy.float32), numpy.add, numpy.sin]
     dump(f"{version}-more", more, (4,))
     dump(f"{version}-functions", [numpy.mean, numpy.sum, numpy.argmax, functools.partial(numpy.float32, 3)], (4,))

@@ -559,6 +559,38 @@ def kept():
     keep("count", called(imported_name("itertools", "count"), b"K\x01"), "ordinary")
 
 
+def types_of_numpy():
+    """States that make NumPy's types lie about sizes, offsets and pointers. NumPy 2.4.6 then reads and writes elsewhere."""
+    kind = lambda spelt: called(imported_name("numpy", "dtype"), text(spelt), b"\x89", b"\x88")
+    number = lambda value: b"J" + struct.pack("<i", value)
+    state = lambda sub, names, fields, size, flags: b"(K\x03" + text("|") + sub + names + fields + number(size) + number(1) + number(flags) + b"tb"
+    plain = lambda size, flags: state(b"N", b"N", b"N", size, flags)
+    objects, numbers = kind("O8") + plain(-1, 63), kind("f8") + plain(-1, 0)
+    fields = lambda of, at: b"}" + text("a") + of + number(at) + b"\x86s"
+    with_fields = lambda of, at, flags, size=8: state(b"N", text("a") + b"\x85", fields(of, at), size, flags)
+    times = lambda of, count: of + b"K" + bytes([count]) + b"\x85\x86"
+    for name, body, verdict in (
+        ("honest", kind("V8") + with_fields(objects, 0, 27) + kind("V16") + state(times(objects, 2), b"N", b"N", 16, 63) + b"\x86", "ordinary"),
+        ("pointers", kind("V8") + with_fields(objects, 0, 0), "dangerous"),
+        ("pointers-of-sub", kind("V8") + state(times(objects, 1), b"N", b"N", 8, 0), "dangerous"),
+        ("far", kind("V8") + with_fields(numbers, 64, 16), "dangerous"),
+        ("before", kind("V8") + with_fields(numbers, -8, 16), "dangerous"),
+        ("long-sub", kind("V8") + state(times(numbers, 9), b"N", b"N", 8, 0), "dangerous"),
+        ("size", kind("V8") + with_fields(numbers, 64, 16, 80), "dangerous"),
+        ("text-size", kind("S8") + plain(800, 0), "dangerous"),
+        ("no-pointers", kind("O8") + plain(-1, 0), "dangerous"),
+        ("number-pointers", kind("f8") + plain(-1, 63), "dangerous"),
+        ("twice", numbers + plain(-1, 0), "dangerous"),
+        # Whoever has the type already does not know of its fields.
+        ("later", kind("V8") + b"\x94h\x00" + with_fields(objects, 0, 27), "dangerous"),
+        ("field-later", kind("V8") + b"\x94" + with_fields(kind("V4") + b"\x94" + plain(4, 0), 0, 16) + b"0h\x01" + plain(8, 0), "dangerous"),
+        ("fields-later", kind("V8") + state(b"N", text("a") + b"\x85", b"}\x94" + text("a") + numbers + b"K\x00\x86s", 8, 16) + b"0h\x00" + text("a") + numbers + b"K\x40\x86s", "dangerous"),
+        ("computed", called(imported_name("numpy", "dtype"), called(imported_name("builtins", "str"), b"K\x01")) + plain(-1, 0), "dangerous"),
+        ("instance", b"(" + text("V8") + b"inumpy\ndtype\n" + with_fields(objects, 0, 0), "dangerous"),
+    ):
+        write(f"type-{name}", b"\x80\x04" + body + b".", verdict, *["(change of numpy.dtype)"] * (verdict == "dangerous"))
+
+
 def archive(*members, method=zipfile.ZIP_STORED, comment=b""):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as made:
@@ -899,6 +931,7 @@ def main():
     shapes()
     owned()
     kept()
+    types_of_numpy()
     archives()
     odd_archives()
     renamed()

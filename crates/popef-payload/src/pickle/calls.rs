@@ -7,6 +7,7 @@ use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Machine, Scan};
 use super::names::{Names as Spelling, Use, classify, classify_attribute};
 use super::op::Names;
+use super::types::DTYPE;
 use super::values::{Arguments, EMPTY, Slot, StandIn};
 use super::walk::{Walk, leak};
 
@@ -125,9 +126,17 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     // ---- calls
 
     pub(super) fn reduce(&mut self) -> Result<(), Halt> {
+        let exact = self.level.stack.top()?.stand_in;
         let (arguments, callable) = (self.level.stack.pop()?, self.level.stack.pop()?);
         let result = match callable.stand_in {
-            StandIn::Import(import) => self.call(import, arguments.stand_in)?,
+            StandIn::Import(import) => {
+                let result = self.call(import, arguments.stand_in)?;
+                if self.scan.imports.get(import).is_some_and(|import| import.path == DTYPE) {
+                    self.make_type(import, exact)?
+                } else {
+                    result
+                }
+            }
             _ => self.call_of_value()?,
         };
         let node = self.scan.keep.make(Made::Object { of: callable.node, arguments: arguments.node })?;

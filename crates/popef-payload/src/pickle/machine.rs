@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::archive::Unpacking;
 use super::halt::Halt;
 use super::imports::Imports;
+use super::list::List;
 use super::path::Path;
+use super::types::Type;
 use super::values::{Memo, Stack, Texts};
 use super::{PickleFault, UnseenMember};
 
@@ -95,12 +97,20 @@ pub(super) struct Machine<N> {
     pub(super) stack: Stack<N>,
     pub(super) memo: Memo<N>,
     pub(super) texts: Texts,
+    pub(super) types: List<Type>,
     inner: Option<Box<Machine<N>>>,
 }
 
 impl<N> Default for Machine<N> {
     fn default() -> Self {
-        Machine { depth: 0, stack: Stack::default(), memo: Memo::default(), texts: Texts::default(), inner: None }
+        Machine {
+            depth: 0,
+            stack: Stack::default(),
+            memo: Memo::default(),
+            texts: Texts::default(),
+            types: List::default(),
+            inner: None,
+        }
     }
 }
 
@@ -109,6 +119,7 @@ impl<N: Copy> Machine<N> {
         self.stack.clear();
         self.memo.clear();
         self.texts.clear();
+        self.types.truncate(0);
     }
 
     /// Returns the machine for pickles one level deeper.

@@ -22,6 +22,7 @@ mod state;
 mod text;
 #[cfg(feature = "poptorch")]
 pub(crate) mod tree;
+mod types;
 mod values;
 mod version;
 mod walk;

@@ -34,6 +34,12 @@ pub(super) enum StandIn {
     Known,
     Tuple(Arguments),
     Other,
+    // The following are what the types of NumPy are made of, see `types`. All else takes them for the `plainer` ones.
+    Number(i32),
+    None,
+    Type(TypePlace),
+    /// A dictionary of fields, or an empty one.
+    Fields(Extent),
 }
 
 /// The content of a tuple, as far as it matters as arguments or as a state.
@@ -63,13 +69,95 @@ pub(super) enum Arguments {
     /// Known bytes alone.
     Known,
     KnownAndLatin1,
+    // The following are what the types of NumPy are made of, as above.
+    /// Only numbers.
+    Lengths {
+        is_one: bool,
+        product: u32,
+    },
+    /// Three values, a text and others that are plain.
+    Spelt(u32),
+    /// A type and where it begins.
+    Field(Extent),
+    /// A type and how many of it follow each other.
+    SubType {
+        flags: u8,
+        size: u32,
+    },
+    TypeState {
+        flags: u8,
+        has_parts: bool,
+        size: i32,
+    },
+}
+
+/// A type of NumPy's: the places of the import and in the list of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TypePlace(u32);
+
+impl TypePlace {
+    /// There are fewer imports than 4096.
+    const BITS: u32 = 20;
+
+    /// Returns `None` if there are too many.
+    pub(super) fn new(import: u16, at: usize) -> Option<Self> {
+        let at = u32::try_from(at).ok().filter(|at| at >> Self::BITS == 0)?;
+        Some(TypePlace(u32::from(import) << Self::BITS | at))
+    }
+
+    pub(super) fn import(self) -> u16 {
+        u16::try_from(self.0 >> Self::BITS).unwrap_or(u16::MAX)
+    }
+
+    pub(super) fn at(self) -> usize {
+        as_usize((self.0 & ((1 << Self::BITS) - 1)).into())
+    }
+}
+
+/// Where fields end, and whether they have pointers to objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent(u32);
+
+impl Extent {
+    const NONE: Self = Extent(0);
+
+    pub(super) fn new(has_objects: bool, end: u32) -> Option<Self> {
+        (end >> 31 == 0).then_some(Extent(end << 1 | u32::from(has_objects)))
+    }
+
+    pub(super) fn end(self) -> u32 {
+        self.0 >> 1
+    }
+
+    pub(super) fn has_objects(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    pub(super) fn with(self, other: Extent) -> Self {
+        Extent(self.0.max(other.0) | (self.0 | other.0) & 1)
+    }
 }
 
 impl StandIn {
     /// Returns the stand-in for another reference to the same value.
     pub(super) fn again(self) -> StandIn {
         match self {
-            StandIn::Dict | StandIn::Versioned(_) => StandIn::SameDict,
+            StandIn::Dict | StandIn::Versioned(_) | StandIn::Fields(_) => StandIn::SameDict,
+            other => other,
+        }
+    }
+
+    /// Returns what the walk knows of a value apart from types of NumPy.
+    pub(super) fn plainer(self) -> StandIn {
+        match self {
+            StandIn::Number(_) | StandIn::None => StandIn::Other,
+            StandIn::Type(place) => StandIn::Own(place.import()),
+            StandIn::Fields(_) => StandIn::Dict,
+            StandIn::Tuple(Arguments::Lengths { is_one: true, .. }) => StandIn::Tuple(Arguments::Plain),
+            StandIn::Tuple(Arguments::Lengths { .. } | Arguments::Spelt(_)) => StandIn::Tuple(Arguments::Plains),
+            StandIn::Tuple(Arguments::Field(_) | Arguments::SubType { .. } | Arguments::TypeState { .. }) => {
+                StandIn::Other
+            }
             other => other,
         }
     }
@@ -88,9 +176,16 @@ impl<N> Slot<N> {
     pub(super) fn again(self) -> Self {
         Slot { stand_in: self.stand_in.again(), ..self }
     }
+
+    fn plainer(self) -> Self {
+        Slot { stand_in: self.stand_in.plainer(), ..self }
+    }
 }
 
 const _: () = assert!(size_of::<Slot<()>>() == 8 && size_of::<Option<Slot<()>>>() == 8, "there may be very many");
+
+/// An empty dictionary.
+pub(super) const NO_ITEMS: StandIn = StandIn::Fields(Extent::NONE);
 
 pub(super) const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
 const TOO_LARGE: Halt = Halt::Spent("it has more texts than can be counted");
@@ -122,7 +217,7 @@ impl<N: Copy> Stack<N> {
 
     pub(super) fn pop(&mut self) -> Result<Slot<N>, Halt> {
         let above = self.values.len() > self.floor;
-        above.then(|| self.values.pop()).flatten().ok_or(EMPTY)
+        above.then(|| self.values.pop()).flatten().map(Slot::plainer).ok_or(EMPTY)
     }
 
     pub(super) fn top(&self) -> Result<Slot<N>, Halt> {
@@ -175,6 +270,10 @@ impl<N: Copy> Stack<N> {
     }
 
     pub(super) fn values_from(&self, start: usize) -> impl Iterator<Item = StandIn> {
+        self.exact_from(start).map(StandIn::plainer)
+    }
+
+    pub(super) fn exact_from(&self, start: usize) -> impl Iterator<Item = StandIn> {
         self.slots_from(start).map(|slot| slot.stand_in)
     }
 

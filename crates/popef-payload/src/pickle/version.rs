@@ -4,6 +4,7 @@ use super::halt::Halt;
 use super::imports::Role;
 use super::keep::{Keep, Part};
 use super::machine::Machine;
+use super::types::DTYPE;
 use super::values::{Arguments, Slot, StandIn};
 use super::walk::{Walk, leak};
 
@@ -14,6 +15,11 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn dict_with(&self, dict: StandIn, start: usize) -> StandIn {
         if dict == StandIn::Reserved {
             return dict;
+        }
+        if let StandIn::Fields(extent) = dict {
+            let plainer = self.dict_with(StandIn::Dict, start);
+            let fields = self.fields_with(extent, start).filter(|_| plainer == StandIn::Dict);
+            return fields.unwrap_or(plainer);
         }
         let Machine { stack, texts, .. } = &*self.level;
         let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
@@ -32,11 +38,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.leak_from(start);
         let below = self.level.stack.below(start);
         let dict = match below {
-            Some(Slot { stand_in: dict @ (StandIn::Dict | StandIn::Versioned(_) | StandIn::Reserved), node }) => {
-                Some(Slot { stand_in: self.dict_with(dict, start), node })
-            }
+            Some(Slot {
+                stand_in: dict @ (StandIn::Dict | StandIn::Fields(_) | StandIn::Versioned(_) | StandIn::Reserved),
+                node,
+            }) => Some(Slot { stand_in: self.dict_with(dict, start), node }),
             _ => {
-                self.check_items(below.map(|below| below.stand_in), start)?;
+                self.check_items(below.map(|below| below.stand_in.plainer()), start)?;
                 None
             }
         };
@@ -55,18 +62,23 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     }
 
     pub(super) fn build(&mut self) -> Result<(), Halt> {
+        let exact = self.level.stack.top()?.stand_in;
         let state = self.level.stack.pop()?;
         leak(&mut self.scan.imports, state.stand_in);
         let object = self.level.stack.top()?;
         self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
         self.check_state(object.stand_in, state.stand_in)?;
         let class = match object.stand_in {
+            StandIn::Type(place) => return self.build_type(place, exact),
             StandIn::Own(class) => class,
             StandIn::Result(class) => return self.import_change_of_result(class),
             StandIn::Import(_) => return self.check_change(),
             _ => return self.import_unnamed("(change of a value)").map(drop),
         };
         let Some(import) = self.scan.imports.get(class) else { return Ok(()) };
+        if import.path == DTYPE {
+            return self.import_change(class);
+        }
         let is_poptorch = import.path.ends_with(".PoptorchData");
         let is_safe = match (import.role, state.stand_in) {
             (Role::Partial, StandIn::Tuple(Arguments::Partial(of))) => self.is_partial_safe(of),
@@ -108,7 +120,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             Ok(StandIn::Import(import)) => self.import_change(import),
             Ok(StandIn::SameDict) => {
                 self.dict_changed_again = true;
-                Ok(())
+                self.type_with_fields.map_or(Ok(()), |of| self.import_change(of))
             }
             _ => Ok(()),
         }

@@ -10,7 +10,8 @@ use super::input::PickleReader;
 use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Found, Machine, Scan};
 use super::op::Op;
-use super::values::{Arguments, Slot, StandIn};
+use super::types;
+use super::values::{Arguments, NO_ITEMS, Slot, StandIn};
 
 pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     pub(super) input: &'w mut PickleReader<'s, 'a>,
@@ -25,6 +26,8 @@ pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     pub(super) dict_changed_again: bool,
     /// A dictionary has a key that Python may take for one of its own attributes.
     pub(super) has_reserved: bool,
+    /// The import of a type of NumPy's that got fields, which may still be changed through the memo.
+    pub(super) type_with_fields: Option<u16>,
     /// A state is a dictionary that has another stand-in too.
     pub(super) has_shared_state: bool,
 }
@@ -47,6 +50,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             frame_end: None,
             dict_changed_again: false,
             has_reserved: false,
+            type_with_fields: None,
             has_shared_state: false,
         }
     }
@@ -103,10 +107,12 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             }
             Op::Dup => {
                 let top = self.level.stack.top()?;
+                self.close_type(top.stand_in);
                 self.level.stack.push(top.again())
             }
             Op::Get(at) => {
                 let value = self.level.memo.get(at).ok_or(Halt::Fault("it asks for a place in an empty memo"))?;
+                self.close_type(value.stand_in);
                 self.level.stack.push(value.again())
             }
             Op::Put(at) => {
@@ -118,15 +124,16 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
                 self.level.memo.append(top)
             }
             Op::Plain(plain) => {
+                let stand_in = types::plain(&plain, self.input)?;
                 let node = self.scan.keep.plain(plain, self.input)?;
-                self.push(StandIn::Other, node)
+                self.push(stand_in, node)
             }
             Op::Text(spelling, text) => self.text(spelling, text),
             Op::Bytes(bytes) => self.bytes(bytes),
             Op::ByteArray(bytes) => self.byte_array(bytes),
             Op::EmptyDict => {
                 let node = self.scan.keep.make(Made::Empty(Kind::Dict))?;
-                self.push(StandIn::Dict, node)
+                self.push(NO_ITEMS, node)
             }
             Op::Tuple(len) => {
                 let start = self.level.stack.start_of_last(len.into())?;
@@ -138,7 +145,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             }
             Op::MarkedDict => {
                 let start = self.level.stack.unmark()?;
-                let dict = self.dict_with(StandIn::Dict, start);
+                let dict = self.dict_with(NO_ITEMS, start);
                 self.note_reserved(dict)?;
                 self.container(Kind::Dict, Part::Pairs, dict, start)
             }
@@ -225,14 +232,14 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
     fn tuple(&mut self, start: usize) -> Result<(), Halt> {
         let arguments = || self.arguments_from(start).or_else(|| self.has_names(start).then_some(Arguments::Named));
         let pair = self.pair_from(start).or_else(|| arguments().map(StandIn::Tuple));
-        let stand_in = pair.unwrap_or(StandIn::Other);
+        let stand_in = self.type_part_from(start).map(StandIn::Tuple).or(pair).unwrap_or(StandIn::Other);
         self.container(Kind::Tuple, Part::Items, stand_in, start)
     }
 
     /// Puts the values from `start` on into the value below them.
     fn append(&mut self, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
-        let into = self.level.stack.below(start).map(|below| below.stand_in);
+        let into = self.level.stack.below(start).map(|below| below.stand_in.plainer());
         self.check_filled(into, Part::Items)?;
         self.put_into_below(Part::Items, start)?;
         self.level.stack.cut(start);

@@ -1,0 +1,250 @@
+//! NumPy's types. NumPy believes the state of a type: false sizes, offsets and flags let it read and write anywhere in memory.
+//! So a state must be like the ones that NumPy writes.
+
+use super::ImportClass;
+use super::halt::Halt;
+use super::input::PickleReader;
+use super::keep::Keep;
+use super::op::{Notation, Plain};
+use super::values::{Arguments, Extent, StandIn, TypePlace};
+use super::walk::Walk;
+
+pub(super) const DTYPE: &str = "numpy.dtype";
+
+/// The flags of a type whose values are pointers to objects.
+const OBJECT: u8 = 0x3f;
+/// The flags of a type with fields that have such values.
+const WITH_OBJECTS: u8 = 0x1b;
+/// Set for all types with pointers to objects.
+const COUNTED: u8 = 0x01;
+/// Aligned fields, calls of Python, and values that begin as zeros.
+const HARMLESS: u8 = 0x98;
+
+/// A type that the pickle makes.
+#[derive(Clone, Copy)]
+pub(super) struct Type {
+    size: u32,
+    flags: u8,
+    kind: Kind,
+    /// It has its state, or is in use without one.
+    is_closed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Object,
+    /// Bytes, which may have fields.
+    Void,
+    /// Text or bytes, whose state has their size.
+    Text,
+    Number,
+    /// `numpy.record`, whose size only the state has.
+    Record,
+    /// Of a class of another package.
+    User,
+    Unknown,
+}
+
+impl Type {
+    fn spelt(text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?;
+        let text = text.strip_prefix(['<', '>', '|', '=']).unwrap_or(text);
+        let (kind, size) = (text.chars().next()?, text.get(1..)?);
+        if size.is_empty() || !size.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        let size: u32 = size.parse().ok()?;
+        let (kind, size) = match kind {
+            'O' => (Kind::Object, size),
+            'V' => (Kind::Void, size),
+            'S' | 'a' => (Kind::Text, size),
+            'U' => (Kind::Text, size.checked_mul(4)?),
+            'b' | 'i' | 'u' | 'f' | 'c' | 'M' | 'm' => (Kind::Number, size),
+            _ => return None,
+        };
+        let flags = if kind == Kind::Object { OBJECT } else { 0 };
+        Some(Type { size, flags, kind, is_closed: false })
+    }
+
+    fn sized_later(kind: Kind) -> Self {
+        Type { size: 0, flags: 0, kind, is_closed: false }
+    }
+
+    /// Whether its values' sizes and pointers are known.
+    fn is_known(&self) -> bool {
+        match self.kind {
+            Kind::Unknown => false,
+            Kind::Record | Kind::User => self.is_closed,
+            _ => true,
+        }
+    }
+
+    /// Takes a state. Returns whether NumPy writes such a state for it.
+    fn take(&mut self, flags: u8, has_parts: bool, size: i32) -> bool {
+        let is_like = !self.is_closed
+            && match self.kind {
+                Kind::Object => !has_parts && flags == OBJECT,
+                Kind::Void => (has_parts || flags & !HARMLESS == 0) && i64::from(size) == i64::from(self.size),
+                Kind::Text => !has_parts && flags & !HARMLESS == 0 && i64::from(size) == i64::from(self.size),
+                Kind::Number => !has_parts && flags & !HARMLESS == 0,
+                Kind::Record => (has_parts || flags & !HARMLESS == 0) && size >= 0,
+                Kind::User => !has_parts && flags & 0x07 == 0,
+                Kind::Unknown => false,
+            };
+        self.is_closed = true;
+        self.flags = flags;
+        if matches!(self.kind, Kind::Record | Kind::User) {
+            self.size = size.try_into().unwrap_or_default();
+        }
+        if !is_like {
+            self.kind = Kind::Unknown;
+        }
+        is_like
+    }
+}
+
+/// Returns the stand-in for a value that is no text and no container.
+pub(super) fn plain(plain: &Plain, input: &mut PickleReader<'_, '_>) -> Result<StandIn, Halt> {
+    let number = match plain {
+        Plain::None => return Ok(StandIn::None),
+        Plain::Int(number) => i32::try_from(*number).ok(),
+        Plain::Number(Notation::IntLine | Notation::LongLine, line) if line.end.saturating_sub(line.start) <= 12 => {
+            let line = std::str::from_utf8(input.bytes(line.clone())?).unwrap_or_default();
+            line.trim_end_matches('L').parse().ok()
+        }
+        _ => None,
+    };
+    Ok(number.map_or(StandIn::Other, StandIn::Number))
+}
+
+impl<K: Keep> Walk<'_, '_, '_, '_, K> {
+    /// Returns the stand-in for the result of a call of `numpy.dtype`.
+    pub(super) fn make_type(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
+        let made = match arguments {
+            StandIn::Tuple(Arguments::Spelt(text)) => Type::spelt(self.level.texts.get(text)),
+            StandIn::Tuple(Arguments::Import(class)) => self.scan.imports.get(class).and_then(|class| {
+                let is_user = class.class == ImportClass::Unknown;
+                let kind = if is_user { Some(Kind::User) } else { None };
+                kind.or((class.path == "numpy.record").then_some(Kind::Record)).map(Type::sized_later)
+            }),
+            _ => None,
+        };
+        let place = TypePlace::new(import, self.level.types.len());
+        self.level.types.push(made.unwrap_or(Type::sized_later(Kind::Unknown)))?;
+        Ok(place.map_or(StandIn::Own(import), StandIn::Type))
+    }
+
+    /// Records that a type without a state has another stand-in. Whoever has it may not know of a later state.
+    pub(super) fn close_type(&mut self, value: StandIn) {
+        if let StandIn::Type(place) = value
+            && let Some(made) = self.level.types.get_mut(place.at())
+        {
+            let is_sized = made.is_closed || !matches!(made.kind, Kind::Record | Kind::User);
+            made.kind = if is_sized { made.kind } else { Kind::Unknown };
+            made.is_closed = true;
+        }
+    }
+
+    /// Gives a state to the type on the stack.
+    pub(super) fn build_type(&mut self, place: TypePlace, state: StandIn) -> Result<(), Halt> {
+        let made = self.level.types.get_mut(place.at());
+        let is_like = match (made, state) {
+            (Some(made), StandIn::Tuple(Arguments::TypeState { flags, has_parts, size })) => {
+                made.take(flags, has_parts, size)
+            }
+            _ => false,
+        };
+        let import = place.import();
+        if matches!(state, StandIn::Tuple(Arguments::TypeState { has_parts: true, .. })) {
+            self.type_with_fields = Some(import);
+        }
+        if is_like && !self.dict_changed_again { Ok(()) } else { self.import_change(import) }
+    }
+
+    fn type_at(&mut self, place: TypePlace) -> Option<Type> {
+        let made = self.level.types.get_mut(place.at())?;
+        if !made.is_known() {
+            return None;
+        }
+        made.is_closed = true;
+        Some(*made)
+    }
+
+    /// Returns the stand-in for a tuple of the values from `start` on, if it may be a part of a type.
+    pub(super) fn type_part_from(&mut self, start: usize) -> Option<Arguments> {
+        let mut values = self.level.stack.exact_from(start);
+        let first = values.next()?;
+        let rest: [Option<StandIn>; 9] = std::array::from_fn(|_| values.next());
+        match (first, rest) {
+            (StandIn::Type(place), [Some(StandIn::Number(offset)), _, None, ..]) => {
+                drop(values);
+                let Type { size, flags, .. } = self.type_at(place)?;
+                let end = u32::try_from(offset).ok()?.checked_add(size)?;
+                Extent::new(flags & COUNTED != 0, end).map(Arguments::Field)
+            }
+            (StandIn::Type(place), [Some(StandIn::Tuple(Arguments::Lengths { product, .. })), None, ..]) => {
+                drop(values);
+                let Type { size, flags, .. } = self.type_at(place)?;
+                Some(Arguments::SubType { flags, size: size.checked_mul(product)? })
+            }
+            (StandIn::Text(text), [Some(_), Some(_), None, ..]) => {
+                let arguments = self.arguments_from(start);
+                (arguments == Some(Arguments::Plains)).then_some(Arguments::Spelt(text))
+            }
+            (
+                StandIn::Number(3 | 4),
+                [
+                    Some(StandIn::Text(_)),
+                    Some(sub),
+                    Some(names),
+                    Some(fields),
+                    Some(StandIn::Number(size)),
+                    Some(StandIn::Number(_)),
+                    Some(StandIn::Number(flags)),
+                    _,
+                    None,
+                ],
+            ) => type_state(sub, names, fields, size, flags),
+            (StandIn::Number(_), rest) => {
+                let numbers = std::iter::once(Some(first)).chain(rest).flatten();
+                let product = numbers.clone().try_fold(1u32, |product, number| match number {
+                    StandIn::Number(number) => product.checked_mul(number.try_into().ok()?),
+                    _ => None,
+                })?;
+                let is_all = rest.last().is_some_and(Option::is_none);
+                is_all.then_some(Arguments::Lengths { is_one: numbers.count() == 1, product })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the stand-in for a dictionary of fields to which those from `start` on are added.
+    pub(super) fn fields_with(&self, extent: Extent, start: usize) -> Option<StandIn> {
+        let mut values = self.level.stack.exact_from(start).skip(1).step_by(2);
+        let extent = values.try_fold(extent, |extent, field| match field {
+            StandIn::Tuple(Arguments::Field(field)) => Some(extent.with(field)),
+            _ => None,
+        })?;
+        Some(StandIn::Fields(extent))
+    }
+}
+
+/// Returns the stand-in for the state of a type, if its parts fit together.
+fn type_state(sub: StandIn, names: StandIn, fields: StandIn, size: i32, flags: i32) -> Option<Arguments> {
+    // Before NumPy 2, they are a signed byte.
+    let flags = u8::try_from(flags).ok().or_else(|| i8::try_from(flags).ok().map(i8::cast_unsigned))?;
+    let has_parts = (sub, fields) != (StandIn::None, StandIn::None);
+    let is_like = match (sub, fields) {
+        (StandIn::None, StandIn::None) => names == StandIn::None,
+        (StandIn::Tuple(Arguments::SubType { flags: of, size: len }), StandIn::None) => {
+            names == StandIn::None && flags == of && i64::from(len) == i64::from(size)
+        }
+        (StandIn::None, StandIn::Fields(extent)) => {
+            let wanted = if extent.has_objects() { WITH_OBJECTS } else { 0 };
+            let is_flagged = flags & wanted == wanted && flags & !(wanted | HARMLESS) == 0;
+            names != StandIn::None && is_flagged && i64::from(extent.end()) <= i64::from(size)
+        }
+        _ => false,
+    };
+    is_like.then_some(Arguments::TypeState { flags, has_parts, size })
+}
