@@ -181,8 +181,7 @@ OF_VERSION = {
 TRAINING = """poptorch._impl._restoreWrapperIfNecessary torch.nn.modules.linear.Linear torch._utils._rebuild_parameter
     poptorch.optim.AdamW poptorch.optim.VariableAttributes torch.float32""".split()
 # What a model can keep beside its weights.
-KEPT = """torch._C._nn.gelu torch.nn.functional.relu torch._C.Generator numpy.random._pickle.__randomstate_ctor
-    numpy.random._pickle.__bit_generator_ctor numpy.random._mt19937.MT19937""".split()
+KEPT = """torch._C._nn.gelu torch.nn.functional.relu torch._C.Generator numpy.random._mt19937.MT19937""".split()
 
 
 def by_path(path):
@@ -444,7 +443,7 @@ def owned():
     chain += changed("collections.UserString", "__eq__", by_path("numpy.random._pickle.__generator_ctor"))
     chain += changed("pandas.BooleanDtype", "__hash__", by_path("builtins.int"))
     chain += changed("pandas.BooleanDtype", "__bases__", by_path("pandas.Int64Dtype") + by_path("pandas.DataFrame") + b"\x86")
-    own("chain", chain + b"}(h\x02Nh\x03Nu", "(call of collections.UserString)", ATTRIBUTE, "(change of a result of numpy.object_)")
+    own("chain", chain + b"}(h\x02Nh\x03Nu", "(call of collections.UserString)", "numpy.random._pickle.__generator_ctor", ATTRIBUTE, "(change of a result of numpy.object_)", "(call of pandas.BooleanDtype)")
     lazy = by_path("itertools.accumulate") + listed(text("a"), text("b")) + printing + b"\x86\x81"
     own("accumulate", call("builtins.list", lazy), "(call of itertools.accumulate)", prints_too=True)
     # What a call returns may be its argument, or shared by the whole process.
@@ -487,9 +486,10 @@ def owned():
     maker, twister = by_path(random + "__bit_generator_ctor"), by_path("numpy.random._mt19937.MT19937")
     for name in "__generator_ctor", "__randomstate_ctor":
         for number, arguments in enumerate(((text("a"), printing), (maker, maker), (twister, printing), (text("a"), called(maker, twister)))):
-            own(f"maker-{name.split('_')[2]}-{number}", call(random + name, *arguments), f"(call of {random}{name})")
+            kept = [random + "__bit_generator_ctor"] * (arguments == (maker, maker))
+            own(f"maker-{name.split('_')[2]}-{number}", call(random + name, *arguments), *kept, f"(call of {random}{name})")
     own("maker-of-class", called(maker, by_path("torch.optim.lr_scheduler.LambdaLR")), f"(call of {random}__bit_generator_ctor)")
-    own("maker-instance", b"(" + text("a") + printing + f"i{random[:-1]}\n__generator_ctor\n".encode(), f"(call of {random}__generator_ctor)")
+    own("maker-instance", b"(" + text("a") + printing + f"i{random[:-1]}\n__generator_ctor\n".encode(), random + "__generator_ctor", f"(call of {random}__generator_ctor)")
     kinds = text("MT19937") + b"\x85", text("MT19937") + maker + b"\x86", called(maker, twister) + b"}b" + b"\x85", called(maker, twister) + maker + b"\x86"
     own("maker-plain", listed(*(by_path(random + "__randomstate_ctor") + kind + b"R}b" for kind in kinds)), verdict="ordinary")
     parameter = "torch._utils._rebuild_parameter_with_state"
@@ -497,7 +497,7 @@ def owned():
     own("parameter", call(parameter, tensor, b"\x88", call("collections.OrderedDict"), dictionary(a=b"N")), verdict="ordinary")
     own("parameter-class", call(parameter, tensor, b"\x88", b"N", b"}" + a_class + b"s"), f"(call of {parameter})")
     # Other opcodes that call, and `__new__` with arguments.
-    own("index-instance", b"(" + by_path("argparse.Namespace") + b"}ipandas.core.indexes.base\n_new_Index\n", "(call of pandas.core.indexes.base._new_Index)")
+    own("index-instance", b"(" + by_path("argparse.Namespace") + b"}ipandas.core.indexes.base\n_new_Index\n", "pandas.core.indexes.base._new_Index", "(call of pandas.core.indexes.base._new_Index)")
     own("new-arguments", by_path("pandas.DataFrame") + b"N\x85\x81", "(call of pandas.DataFrame)")
     own("new-names", by_path("pandas.DataFrame") + b")}\x92", "(call of pandas.DataFrame)")
     own("call-made", call("pandas.DataFrame", b"N"), "(call of pandas.DataFrame)")
@@ -557,6 +557,39 @@ def kept():
     keep("attrgetter", called(imported_name("operator", "attrgetter"), text("a")), "dangerous", "operator.attrgetter")
     keep("groupby-called", called(imported_name("itertools", "groupby"), b"]"), "dangerous", "(call of itertools.groupby)")
     keep("count", called(imported_name("itertools", "count"), b"K\x01"), "ordinary")
+
+
+def passed_on():
+    """Items that a dictionary passes on to another object, and keys that are changed when they are keys already. With
+    pandas 3.1.1, the first five call what they are given."""
+    by_path = lambda path: imported_name(*path.rsplit(".", 1))
+    printing, maker, item = by_path("builtins.print"), by_path("numpy.random._pickle.__generator_ctor"), text("k") + b"K\x01s"
+    series = new("pandas.Series") + dictionary(_typ=text("series"), _set_with_engine=printing) + b"b"
+    weak = lambda path: new(path) + dictionary(_pending_removals=b"]", _remove=printing, data=b"}") + b"b" + item
+    kind, pandas = by_path("pandas.BooleanDtype") + b")\x81", "pandas.BooleanDtype"
+    changed = b"}" + text("_metadata") + text("a") + b"\x85sb"
+    for name, body, *imports in (
+        ("chain", called(by_path("collections.ChainMap"), series) + item, "(call of collections.ChainMap)"),
+        ("user", new("collections.UserDict") + dictionary(data=series) + b"b" + item, "(call of collections.UserDict)"),
+        ("weak-values", weak("weakref.WeakValueDictionary"), "(change of weakref.WeakValueDictionary)", "(call of weakref.WeakValueDictionary)"),
+        ("weak-keys", weak("weakref.WeakKeyDictionary"), "(change of weakref.WeakKeyDictionary)", "(call of weakref.WeakKeyDictionary)"),
+        ("key-changed", kind + b"}b\x94" + b"0\x8f(h\x00\x90h\x00" + changed, f"(call of {pandas})", f"(change of {pandas})"),
+        ("key-later", b"(" + kind + b"}b\x94t0h\x00" + changed, f"(change of {pandas})"),
+        ("key-of-dict", b"}" + kind + b"}bNs", f"(call of {pandas})"),
+        ("key-of-marked", b"(" + kind + b"}bNd", f"(call of {pandas})"),
+        ("key-of-frozen", b"(" + kind + b"}b\x91", f"(call of {pandas})"),
+        ("weak-arguments", called(by_path("weakref.WeakKeyDictionary"), b"}"), "(call of weakref.WeakKeyDictionary)"),
+        ("weak-instance", b"(}iweakref\nWeakKeyDictionary\n", "(call of weakref.WeakKeyDictionary)"),
+        ("maker", new("types.SimpleNamespace") + dictionary(a=maker) + b"b", "numpy.random._pickle.__generator_ctor"),
+        ("maker-listed", listed(by_path("numpy.random._pickle.__bit_generator_ctor")), "numpy.random._pickle.__bit_generator_ctor"),
+        ("maker-argument", called(by_path("builtins.list"), maker), "numpy.random._pickle.__generator_ctor"),
+        ("maker-loaded", listed(called(by_path("torch.storage._load_from_bytes"), b"C" + bytes([len(maker) + 3]) + b"\x80\x04" + maker + b".")), "numpy.random._pickle.__generator_ctor"),
+        ("rebuild", listed(by_path("torch._tensor._rebuild_from_type_v2")), "torch._tensor._rebuild_from_type_v2"),
+        ("index", listed(by_path("pandas.core.indexes.base._new_Index")), "pandas.core.indexes.base._new_Index"),
+    ):
+        write(f"passed-{name}", b"\x80\x04" + body + b".", "dangerous", *imports)
+    honest = new("collections.ChainMap") + dictionary(maps=listed(b"}")) + b"b" + new("weakref.WeakKeyDictionary") + b"\x86"
+    write("passed-nothing", b"\x80\x04" + honest + b".", "ordinary")
 
 
 def types_of_numpy():
@@ -931,6 +964,7 @@ def main():
     shapes()
     owned()
     kept()
+    passed_on()
     types_of_numpy()
     archives()
     odd_archives()

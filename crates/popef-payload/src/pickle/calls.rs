@@ -195,6 +195,10 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.found_call(import);
         let imports = &self.scan.imports;
         let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
+        let is_bare = arguments == StandIn::Tuple(Arguments::Nothing);
+        if self.scan.imports.get(import).is_some_and(|import| import.is_weak() && !is_bare) {
+            self.import_call(import)?;
+        }
         self.check_arguments(import, arguments)?;
         Ok(match (role, arguments) {
             (Role::Attribute, StandIn::Tuple(Arguments::ImportAndText(of, name))) => {
@@ -281,7 +285,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Checks a call of a class with arguments that are not known.
     fn check_class_call(&mut self, class: StandIn) -> Result<(), Halt> {
         let StandIn::Import(class) = class else { return Ok(()) };
-        let is_callable = self.scan.imports.get(class).is_none_or(|class| class.is_callable());
+        let is_callable = self.scan.imports.get(class).is_none_or(|class| class.is_callable() && !class.is_weak());
         if is_callable { Ok(()) } else { self.import_call(class) }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::halt::Halt;
 use super::keep::Part;
-use super::names::{Names, Use, is_class_name, is_listed, is_mapping, keeps_numbers, use_of};
+use super::names::{Names, Use, is_class_name, is_dict, is_listed, is_mapping, keeps_numbers, use_of};
 use super::{ImportClass, PickleImport};
 use popef::seam::{as_u64, as_usize};
 
@@ -51,6 +51,11 @@ pub(super) enum Role {
 }
 
 impl Role {
+    /// Whether it is harmless only because the scan looks at the arguments of each call. No pickler keeps such a function.
+    fn calls_arguments(self) -> bool {
+        matches!(self, Role::Generator | Role::Rebuild | Role::Parameter | Role::Index | Role::Reconstruct)
+    }
+
     pub(super) fn of(module: &str, name: &str, class: ImportClass) -> Role {
         match (module, name) {
             ("builtins", "getattr") => Role::Attribute,
@@ -150,11 +155,21 @@ impl Import<'_> {
         is_callable || self.class != ImportClass::Ordinary
     }
 
+    /// Whether it is a dictionary of weak references, which cannot be pickled. Its state and what it is made of can call.
+    pub(super) fn is_weak(&self) -> bool {
+        self.role == Role::Mapping && self.path.contains(".Weak")
+    }
+
+    pub(super) fn is_type_of_pandas(&self) -> bool {
+        self.class == ImportClass::Ordinary && self.path.starts_with("pandas.") && self.path.ends_with("Dtype")
+    }
+
     /// Whether picklers never put such values into its objects. Both unpicklers append by the attribute `append`, `extend`
     /// or `add`, which a state can set; of the known classes, only `deque` has items of that kind. Other classes than
-    /// dictionaries run code of their own for pairs: pandas calls a key that is a function.
+    /// dictionaries run code of their own for pairs: pandas calls a key that is a function. `ChainMap` and its like pass
+    /// pairs on to what their state or their arguments say.
     pub(super) fn is_never_filled(&self, part: Part) -> bool {
-        let is_filled = if part == Part::Items { self.path.ends_with(".deque") } else { self.role == Role::Mapping };
+        let is_filled = if part == Part::Items { self.path.ends_with(".deque") } else { is_dict(self.path) };
         self.class == ImportClass::Ordinary && !is_filled
     }
 
@@ -267,6 +282,17 @@ impl Imports {
     /// Records a call of a dangerous import with harmless arguments. If all its calls are like that, it is ordinary.
     pub(super) fn understand(&mut self, place: u16) {
         self.mark(place, |note| note.understood = true);
+    }
+
+    /// Records that an import is kept as a value, so that it can be called unseen. Some call what they are given.
+    pub(super) fn leak(&mut self, place: u16) {
+        self.misuse(place);
+        let at = usize::from(place);
+        if let (Some(import), Some(note)) = (self.list.get_mut(at), self.notes.get(at))
+            && note.role.calls_arguments()
+        {
+            import.class = ImportClass::Dangerous;
+        }
     }
 
     /// Records that an import can be called unseen, or was called with arguments that may be harmful.

@@ -31,6 +31,8 @@ pub(super) enum Op {
     Append,
     /// All values above the mark go into the value below it.
     Appends,
+    /// The same for a set.
+    AddItems,
     SetItem,
     SetItems,
     Build,
@@ -138,7 +140,8 @@ impl Op {
             0x91 => Op::MarkedFrozenSet,
             b'}' => Op::EmptyDict,
             b'a' => Op::Append,
-            b'e' | 0x90 => Op::Appends,
+            b'e' => Op::Appends,
+            0x90 => Op::AddItems,
             b's' => Op::SetItem,
             b'u' => Op::SetItems,
             b'b' => Op::Build,

@@ -43,6 +43,26 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.check_filled(into, Part::Pairs)
     }
 
+    /// Checks each value from `start` on, in steps, which becomes a key. Types of pandas read attributes then whose names
+    /// their state may give.
+    pub(super) fn check_keys(&mut self, start: usize, step: usize) -> Result<(), Halt> {
+        let odd = self
+            .level
+            .stack
+            .values_from(start)
+            .step_by(step)
+            .find(|&key| self.class_of(key).is_some_and(|class| class.is_type_of_pandas()));
+        match odd {
+            Some(StandIn::Own(class) | StandIn::Result(class)) => self.import_call(class),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an object may be changed after others have it. Picklers do that only if its arguments lead to it.
+    pub(super) fn may_change_again(&self, class: u16) -> bool {
+        self.scan.imports.get(class).is_none_or(|class| class.class != ImportClass::Ordinary)
+    }
+
     /// Checks a value that items or pairs are put into.
     pub(super) fn check_filled(&mut self, into: Option<StandIn>, part: Part) -> Result<(), Halt> {
         let Some(StandIn::Own(class) | StandIn::Result(class)) = into else { return Ok(()) };

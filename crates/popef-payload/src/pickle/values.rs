@@ -18,6 +18,8 @@ pub(super) enum StandIn {
     Import(u16),
     /// An object of an imported class, or the result of an import, which nothing outside of the pickle has.
     Own(u16),
+    /// The same through the memo or a duplicate. Others may have it already.
+    OwnAgain(u16),
     /// The result of an import, which may also be an argument of the call or an object of the whole process.
     Result(u16),
     /// A dictionary without a text for the key "version".
@@ -143,15 +145,17 @@ impl StandIn {
     pub(super) fn again(self) -> StandIn {
         match self {
             StandIn::Dict | StandIn::Versioned(_) | StandIn::Fields(_) => StandIn::SameDict,
+            StandIn::Own(class) => StandIn::OwnAgain(class),
             other => other,
         }
     }
 
-    /// Returns what the walk knows of a value apart from types of NumPy.
+    /// Returns what the walk knows of a value apart from types of NumPy, and from where the value comes.
     pub(super) fn plainer(self) -> StandIn {
         match self {
             StandIn::Number(_) | StandIn::None => StandIn::Other,
             StandIn::Type(place) => StandIn::Own(place.import()),
+            StandIn::OwnAgain(class) => StandIn::Own(class),
             StandIn::Fields(_) => StandIn::Dict,
             StandIn::Tuple(Arguments::Lengths { is_one: true, .. }) => StandIn::Tuple(Arguments::Plain),
             StandIn::Tuple(Arguments::Lengths { .. } | Arguments::Spelt(_)) => StandIn::Tuple(Arguments::Plains),

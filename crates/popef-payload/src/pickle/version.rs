@@ -36,6 +36,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     pub(super) fn set_items(&mut self, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
+        self.check_keys(start, 2)?;
         let below = self.level.stack.below(start);
         let dict = match below {
             Some(Slot {
@@ -67,16 +68,17 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         leak(&mut self.scan.imports, state.stand_in);
         let object = self.level.stack.top()?;
         self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
-        self.check_state(object.stand_in, state.stand_in)?;
+        self.check_state(object.stand_in.plainer(), state.stand_in)?;
         let class = match object.stand_in {
             StandIn::Type(place) => return self.build_type(place, exact),
-            StandIn::Own(class) => class,
+            StandIn::OwnAgain(class) if !self.may_change_again(class) => return self.import_change(class),
+            StandIn::Own(class) | StandIn::OwnAgain(class) => class,
             StandIn::Result(class) => return self.import_change_of_result(class),
             StandIn::Import(_) => return self.check_change(),
             _ => return self.import_unnamed("(change of a value)").map(drop),
         };
         let Some(import) = self.scan.imports.get(class) else { return Ok(()) };
-        if import.path == DTYPE {
+        if import.path == DTYPE || import.is_weak() {
             return self.import_change(class);
         }
         let is_poptorch = import.path.ends_with(".PoptorchData");

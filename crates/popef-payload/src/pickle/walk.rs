@@ -64,7 +64,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             let op = Op::read(self.input)?;
             self.check_frame(&op);
             match op {
-                Op::Stop => return self.pop_and_leak(),
+                Op::Stop => return self.stop(),
                 op => self.step(op)?,
             }
         }
@@ -145,18 +145,31 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             }
             Op::MarkedDict => {
                 let start = self.level.stack.unmark()?;
+                self.check_keys(start, 2)?;
                 let dict = self.dict_with(NO_ITEMS, start);
                 self.note_reserved(dict)?;
                 self.container(Kind::Dict, Part::Pairs, dict, start)
             }
-            Op::MarkedList => self.marked(Kind::List),
-            Op::MarkedFrozenSet => self.marked(Kind::FrozenSet),
+            Op::MarkedList => {
+                let start = self.level.stack.unmark()?;
+                self.container(Kind::List, Part::Items, StandIn::Other, start)
+            }
+            Op::MarkedFrozenSet => {
+                let start = self.level.stack.unmark()?;
+                self.check_keys(start, 1)?;
+                self.container(Kind::FrozenSet, Part::Items, StandIn::Other, start)
+            }
             Op::Append => {
                 let start = self.level.stack.start_of_last(1)?;
                 self.append(start)
             }
             Op::Appends => {
                 let start = self.level.stack.unmark()?;
+                self.append(start)
+            }
+            Op::AddItems => {
+                let start = self.level.stack.unmark()?;
+                self.check_keys(start, 1)?;
                 self.append(start)
             }
             Op::SetItem => {
@@ -201,9 +214,13 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         self.level.stack.push(Slot { stand_in, node })
     }
 
-    pub(super) fn pop_and_leak(&mut self) -> Result<K::Node, Halt> {
+    fn stop(&mut self) -> Result<K::Node, Halt> {
         let value = self.level.stack.pop()?;
-        leak(&mut self.scan.imports, value.stand_in);
+        match value.stand_in {
+            // Nothing of the pickle has the result of the outermost one.
+            StandIn::Import(import) if self.level.depth == 0 => self.scan.imports.misuse(import),
+            result => leak(&mut self.scan.imports, result),
+        }
         Ok(value.node)
     }
 
@@ -217,15 +234,14 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
     /// Makes a container of the values from `start` on.
     pub(super) fn container(&mut self, kind: Kind, part: Part, stand_in: StandIn, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
+        self.collect(kind, part, stand_in, start)
+    }
+
+    fn collect(&mut self, kind: Kind, part: Part, stand_in: StandIn, start: usize) -> Result<(), Halt> {
         let node = self.scan.keep.make(Made::Empty(kind))?;
         self.scan.keep.add(node, part, self.level.stack.nodes_from(start))?;
         self.level.stack.cut(start);
         self.push(stand_in, node)
-    }
-
-    fn marked(&mut self, kind: Kind) -> Result<(), Halt> {
-        let start = self.level.stack.unmark()?;
-        self.container(kind, Part::Items, StandIn::Other, start)
     }
 
     /// Makes a tuple. Its stand-in drops the content of nested tuples.
@@ -233,7 +249,11 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         let arguments = || self.arguments_from(start).or_else(|| self.has_names(start).then_some(Arguments::Named));
         let pair = self.pair_from(start).or_else(|| arguments().map(StandIn::Tuple));
         let stand_in = self.type_part_from(start).map(StandIn::Tuple).or(pair).unwrap_or(StandIn::Other);
-        self.container(Kind::Tuple, Part::Items, stand_in, start)
+        // NumPy's generators are made with a function that makes their bits.
+        if stand_in != StandIn::Tuple(Arguments::Generator) {
+            self.leak_from(start);
+        }
+        self.collect(Kind::Tuple, Part::Items, stand_in, start)
     }
 
     /// Puts the values from `start` on into the value below them.
@@ -261,6 +281,6 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
 
 pub(super) fn leak(imports: &mut Imports, value: StandIn) {
     if let StandIn::Import(place) = value {
-        imports.misuse(place);
+        imports.leak(place);
     }
 }

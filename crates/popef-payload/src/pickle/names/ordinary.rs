@@ -112,6 +112,11 @@ const MAPPINGS: &[&str] = &[
     "WeakKeyDictionary",
 ];
 
+/// Whether a path is of a dictionary that keeps its items itself, whatever its state.
+pub(in super::super) fn is_dict(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, name)| ["dict", "OrderedDict", "defaultdict", "Counter"].contains(&name))
+}
+
 pub(in super::super) fn is_mapping(name: &str) -> bool {
     MAPPINGS.contains(&name)
 }
