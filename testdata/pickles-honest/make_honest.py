@@ -68,6 +68,7 @@ def of_python():
     dump(f"{version}-more", [
         type(None), decimal.Context(), signal.Signals(2), datetime.datetime(2024, 1, 2, tzinfo=zoneinfo.ZoneInfo("UTC")),
     ], (2, 4))
+    dump(f"{version}-user", [collections.UserString("a"), collections.UserList("a"), collections.UserDict(a=1)], (0, 2, 4))
     dump(f"{version}-buffers", [io.BytesIO(b"a"), io.StringIO("b")], (2, 4))
     dump(f"{version}-random", random.Random(1), (4,))
     functions = [

@@ -500,6 +500,8 @@ def owned():
     own("index-instance", b"(" + by_path("argparse.Namespace") + b"}ipandas.core.indexes.base\n_new_Index\n", "pandas.core.indexes.base._new_Index", "(call of pandas.core.indexes.base._new_Index)")
     own("new-arguments", by_path("pandas.DataFrame") + b"N\x85\x81", "(call of pandas.DataFrame)")
     own("new-names", by_path("pandas.DataFrame") + b")}\x92", "(call of pandas.DataFrame)")
+    own("new-text", by_path("collections.UserString") + text("a") + b"\x85\x81" + dictionary(data=text("a")) + b"b", verdict="ordinary")
+    own("new-text-made", by_path("collections.UserString") + namespace + b"\x85\x81", "(call of collections.UserString)")
     own("call-made", call("pandas.DataFrame", b"N"), "(call of pandas.DataFrame)")
 
 

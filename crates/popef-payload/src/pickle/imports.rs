@@ -160,6 +160,11 @@ impl Import<'_> {
         self.role == Role::Mapping && self.path.contains(".Weak")
     }
 
+    /// Whether picklers give its text to `__new__`, which ignores it, and again in the state.
+    pub(super) fn ignores_arguments(&self) -> bool {
+        self.path.ends_with(".UserString")
+    }
+
     pub(super) fn is_type_of_pandas(&self) -> bool {
         self.class == ImportClass::Ordinary && self.path.starts_with("pandas.") && self.path.ends_with("Dtype")
     }
