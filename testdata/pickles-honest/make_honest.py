@@ -99,6 +99,9 @@ def of_numpy():
     ]
     kinds = [numpy.dtype(kind) for kind in kinds]
     dump(f"{version}-types", [kinds, [numpy.zeros(2, kind) for kind in kinds]], (0, 2, 4))
+    if hasattr(numpy.dtypes, "StringDType"):
+        kinds = numpy.dtypes.StringDType(), numpy.dtypes.StringDType(na_object=None)
+        dump(f"{version}-strings", [*kinds, *(numpy.array(["a", "bc"], kind) for kind in kinds)], (0, 2, 4))
     more = [numpy.poly1d([1, 2]), numpy.char.array(["a"]), numpy.finfo(numpy.float32), numpy.add, numpy.sin]
     dump(f"{version}-more", more, (4,))
     dump(f"{version}-functions", [numpy.mean, numpy.sum, numpy.argmax, functools.partial(numpy.float32, 3)], (4,))
