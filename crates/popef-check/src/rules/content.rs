@@ -199,9 +199,9 @@ pub(super) const RULES: &[Check] = &[
             let Scanned::Executable(Ok(Executable { start, .. })) = scanned else { return };
             let what = match start {
                 Start::Unknown => "does not begin with GC_EXE_, as Poplar's do",
-                Start::Poplar {
-                    header: PoplarHeader { format: 3, archive_size, archive_compressed_size, .. }, ..
-                } if *archive_size == 0 || *archive_compressed_size == 0 => {
+                Start::Poplar { header: PoplarHeader { archive_size, archive_compressed_size, .. }, .. }
+                    if *archive_size == 0 || *archive_compressed_size == 0 =>
+                {
                     "has Poplar's header, which states an empty archive"
                 }
                 _ => return,
