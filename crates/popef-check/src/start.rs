@@ -8,6 +8,8 @@ use popef_payload::pickle::{ImportClass, Pickle};
 pub(super) enum Start {
     /// Poplar's header, and the name of a part after it that does not begin like an LZ4 frame.
     Poplar { header: PoplarHeader, bad_part: Option<&'static str> },
+    /// The letters that Poplar's header begins with, and then no number that is known.
+    OtherPoplar,
     /// The beginning of Poplar's header, without enough bytes for all of it.
     CutPoplar,
     /// Something that is not an executable.
@@ -137,6 +139,9 @@ impl Start {
         let is_poplar = first.starts_with(MAGIC) || MAGIC.starts_with(first) && !first.is_empty();
         if is_poplar && first.len() < PoplarHeader::LEN {
             return Start::CutPoplar;
+        }
+        if is_poplar {
+            return Start::OtherPoplar;
         }
         other(first).map_or(Start::Unknown, Start::Other)
     }

@@ -199,6 +199,7 @@ pub(super) const RULES: &[Check] = &[
             let Scanned::Executable(Ok(Executable { start, .. })) = scanned else { return };
             let what = match start {
                 Start::Unknown => "does not begin with GC_EXE_, as Poplar's do",
+                Start::OtherPoplar => "begins with GC_EXE_, but not with a number that is known",
                 Start::Poplar { header: PoplarHeader { archive_size, archive_compressed_size, .. }, .. }
                     if *archive_size == 0 || *archive_compressed_size == 0 =>
                 {

@@ -76,6 +76,9 @@ fn an_executable_that_begins_as_nothing_known_is_a_note() {
         (b'1', "has Poplar's header, which states an empty archive"),
         (b'2', "has Poplar's header, which states an empty archive"),
         (b'3', "has Poplar's header, which states an empty archive"),
+        (b'0', "begins with GC_EXE_, but not with a number that is known"),
+        (b'4', "begins with GC_EXE_, but not with a number that is known"),
+        (b'A', "begins with GC_EXE_, but not with a number that is known"),
     ] {
         let empty = [&b"GC_EXE_"[..], &[number], &[0; 32], b"<!DOCTYPE html>"].concat();
         let note = vec![("PE410", format!("executable \"e\" {what}"))];
