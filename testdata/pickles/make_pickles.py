@@ -603,7 +603,11 @@ def types_of_numpy():
     objects, numbers = kind("O8") + plain(-1, 63), kind("f8") + plain(-1, 0)
     fields = lambda of, at: b"}" + text("a") + of + number(at) + b"\x86s"
     with_fields = lambda of, at, flags, size=8: state(b"N", text("a") + b"\x85", fields(of, at), size, flags)
+    change = "(change of {})"
     times = lambda of, count: of + b"K" + bytes([count]) + b"\x85\x86"
+    # NumPy takes as many objects out of the list as the shape says.
+    made = called(imported_name("numpy._core.multiarray", "_reconstruct"), imported_name("numpy", "ndarray"), b"K\x00\x85", b"C\x01b")
+    array = lambda values: made + b"(K\x01K\x02\x85" + objects + b"\x89" + values + b"tb"
     for name, body, verdict in (
         ("honest", kind("V8") + with_fields(objects, 0, 27) + kind("V16") + state(times(objects, 2), b"N", b"N", 16, 63) + b"\x86", "ordinary"),
         ("pointers", kind("V8") + with_fields(objects, 0, 0), "dangerous"),
@@ -620,10 +624,17 @@ def types_of_numpy():
         ("later", kind("V8") + b"\x94h\x00" + with_fields(objects, 0, 27), "dangerous"),
         ("field-later", kind("V8") + b"\x94" + with_fields(kind("V4") + b"\x94" + plain(4, 0), 0, 16) + b"0h\x01" + plain(8, 0), "dangerous"),
         ("fields-later", kind("V8") + state(b"N", text("a") + b"\x85", b"}\x94" + text("a") + numbers + b"K\x00\x86s", 8, 16) + b"0h\x00" + text("a") + numbers + b"K\x40\x86s", "dangerous"),
+        ("array", array(b"](NNe"), "ordinary"),
+        ("array-listed", array(b"(NNl"), "ordinary"),
+        ("array-short", array(b"]Na"), "dangerous"),
+        ("array-cut", b"](NNe\x940" + array(b"h\x00"), "dangerous"),
+        ("array-called", array(called(imported_name("builtins", "list"), b"]")), "dangerous"),
         ("computed", called(imported_name("numpy", "dtype"), called(imported_name("builtins", "str"), b"K\x01")) + plain(-1, 0), "dangerous"),
         ("instance", b"(" + text("V8") + b"inumpy\ndtype\n" + with_fields(objects, 0, 0), "dangerous"),
     ):
-        write(f"type-{name}", b"\x80\x04" + body + b".", verdict, *["(change of numpy.dtype)"] * (verdict == "dangerous"))
+        write(f"type-{name}", b"\x80\x04" + body + b".", verdict, *[change.format("numpy._core.multiarray._reconstruct" if "array" in name else "numpy.dtype")] * (verdict == "dangerous"))
+    cut = b"](NNe" + called(imported_name("builtins", "slice"), b"N") + b"]s"
+    write("type-array-sliced", b"\x80\x04" + array(cut) + b".", "dangerous", "(change of a value)")
 
 
 def archive(*members, method=zipfile.ZIP_STORED, comment=b""):

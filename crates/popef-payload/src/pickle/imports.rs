@@ -165,6 +165,11 @@ impl Import<'_> {
         self.path.ends_with(".UserString")
     }
 
+    /// Whether it makes an array of NumPy, which gets its values from a state.
+    pub(super) fn is_array_made(&self) -> bool {
+        self.class == ImportClass::Ordinary && self.path.starts_with("numpy.") && self.path.ends_with("reconstruct")
+    }
+
     pub(super) fn is_type_of_pandas(&self) -> bool {
         self.class == ImportClass::Ordinary && self.path.starts_with("pandas.") && self.path.ends_with("Dtype")
     }

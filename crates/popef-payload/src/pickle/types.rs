@@ -11,6 +11,9 @@ use super::walk::Walk;
 
 pub(super) const DTYPE: &str = "numpy.dtype";
 
+/// What protocols 0 to 2 make bytes with.
+const BYTES: &[&str] = &["_codecs.encode", "builtins.bytes", "__builtin__.bytes"];
+
 /// The flags of a type whose values are pointers to objects.
 const OBJECT: u8 = 0x3f;
 /// The flags of a type with fields that have such values.
@@ -107,6 +110,7 @@ impl Type {
 pub(super) fn plain(plain: &Plain, input: &mut PickleReader<'_, '_>) -> Result<StandIn, Halt> {
     let number = match plain {
         Plain::None => return Ok(StandIn::None),
+        Plain::List => return Ok(StandIn::List(0)),
         Plain::Int(number) => i32::try_from(*number).ok(),
         Plain::Number(Notation::IntLine | Notation::LongLine, line) if line.end.saturating_sub(line.start) <= 12 => {
             let line = std::str::from_utf8(input.bytes(line.clone())?).unwrap_or_default();
@@ -205,6 +209,25 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
                     None,
                 ],
             ) => type_state(sub, names, fields, size, flags),
+            (StandIn::Number(1), [Some(shape), Some(_), Some(_), Some(values), _, _, None, ..])
+                if !matches!(values, StandIn::Number(_) | StandIn::None) =>
+            {
+                let len = match shape {
+                    StandIn::Tuple(Arguments::Lengths { product, .. }) => product,
+                    StandIn::Tuple(Arguments::Nothing) => 1,
+                    _ => return None,
+                };
+                let are_bytes =
+                    |import| self.scan.imports.get(import).is_some_and(|import| BYTES.contains(&import.path));
+                let is_like = match values {
+                    StandIn::List(values) => values >= len,
+                    StandIn::Other | StandIn::Text(_) | StandIn::Known => true,
+                    StandIn::Result(import) => are_bytes(import),
+                    _ => false,
+                };
+                let is_plain = self.arguments_from(start).is_none() && !self.has_names(start);
+                (is_like && is_plain).then_some(Arguments::ArrayState)
+            }
             (StandIn::Number(_), rest) => {
                 let numbers = std::iter::once(Some(first)).chain(rest).flatten();
                 let product = numbers.clone().try_fold(1u32, |product, number| match number {
@@ -216,6 +239,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the stand-in for a list of this length to which the values from `start` on are added.
+    pub(super) fn list_with(&self, len: u32, start: usize) -> StandIn {
+        let more = u32::try_from(self.level.stack.values_from(start).count()).unwrap_or_default();
+        StandIn::List(len.saturating_add(more))
     }
 
     /// Returns the stand-in for a dictionary of fields to which those from `start` on are added.

@@ -42,6 +42,10 @@ pub(super) enum StandIn {
     Type(TypePlace),
     /// A dictionary of fields, or an empty one.
     Fields(Extent),
+    /// A list of this many values.
+    List(u32),
+    /// A list that has another stand-in too.
+    SameList,
 }
 
 /// The content of a tuple, as far as it matters as arguments or as a state.
@@ -79,6 +83,8 @@ pub(super) enum Arguments {
     },
     /// Three values, a text and others that are plain.
     Spelt(u32),
+    /// The state of an array whose values are bytes, or a list that is long enough for its shape.
+    ArrayState,
     /// A type and where it begins.
     Field(Extent),
     /// A type and how many of it follow each other.
@@ -146,6 +152,7 @@ impl StandIn {
         match self {
             StandIn::Dict | StandIn::Versioned(_) | StandIn::Fields(_) => StandIn::SameDict,
             StandIn::Own(class) => StandIn::OwnAgain(class),
+            StandIn::List(_) => StandIn::SameList,
             other => other,
         }
     }
@@ -153,7 +160,8 @@ impl StandIn {
     /// Returns what the walk knows of a value apart from types of NumPy, and from where the value comes.
     pub(super) fn plainer(self) -> StandIn {
         match self {
-            StandIn::Number(_) | StandIn::None => StandIn::Other,
+            StandIn::Number(_) | StandIn::None | StandIn::List(_) | StandIn::SameList => StandIn::Other,
+            StandIn::Tuple(Arguments::ArrayState) => StandIn::Other,
             StandIn::Type(place) => StandIn::Own(place.import()),
             StandIn::OwnAgain(class) => StandIn::Own(class),
             StandIn::Fields(_) => StandIn::Dict,

@@ -43,6 +43,11 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
                 stand_in: dict @ (StandIn::Dict | StandIn::Fields(_) | StandIn::Versioned(_) | StandIn::Reserved),
                 node,
             }) => Some(Slot { stand_in: self.dict_with(dict, start), node }),
+            Some(Slot { stand_in: StandIn::List(_) | StandIn::SameList, .. }) => {
+                // A slice as the key can make it shorter.
+                self.import_unnamed("(change of a value)")?;
+                None
+            }
             _ => {
                 self.check_items(below.map(|below| below.stand_in.plainer()), start)?;
                 None
@@ -78,7 +83,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             _ => return self.import_unnamed("(change of a value)").map(drop),
         };
         let Some(import) = self.scan.imports.get(class) else { return Ok(()) };
-        if import.path == DTYPE || import.is_weak() {
+        let is_odd_array = import.is_array_made() && exact != StandIn::Tuple(Arguments::ArrayState);
+        if import.path == DTYPE || import.is_weak() || is_odd_array {
             return self.import_change(class);
         }
         let is_poptorch = import.path.ends_with(".PoptorchData");

@@ -152,7 +152,8 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             }
             Op::MarkedList => {
                 let start = self.level.stack.unmark()?;
-                self.container(Kind::List, Part::Items, StandIn::Other, start)
+                let list = self.list_with(0, start);
+                self.container(Kind::List, Part::Items, list, start)
             }
             Op::MarkedFrozenSet => {
                 let start = self.level.stack.unmark()?;
@@ -262,7 +263,16 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         let into = self.level.stack.below(start).map(|below| below.stand_in.plainer());
         self.check_filled(into, Part::Items)?;
         self.put_into_below(Part::Items, start)?;
+        let longer = match self.level.stack.below(start) {
+            Some(Slot { stand_in: StandIn::List(len), node }) => {
+                Some(Slot { stand_in: self.list_with(len, start), node })
+            }
+            _ => None,
+        };
         self.level.stack.cut(start);
+        if let Some(longer) = longer {
+            return self.level.stack.replace_top(longer);
+        }
         self.check_change()
     }
 
