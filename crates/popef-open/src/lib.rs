@@ -68,7 +68,9 @@ pub use list::listed;
 #[cfg(not(feature = "remote"))]
 pub use local::{begin, expanded, file_name, is_elsewhere, network_cost, path_of};
 pub use network::{Cost, Network};
-pub use open::{Opened, is_named_pipe, is_stdin, is_stream, name_of, open, open_handle, open_plain, read};
+pub use open::{
+    Opened, is_named_pipe, is_of_process, is_stdin, is_stream, name_of, open, open_handle, open_plain, read,
+};
 pub use ordered::in_order;
 pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};

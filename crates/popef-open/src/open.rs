@@ -119,11 +119,15 @@ pub fn is_named_pipe(path: &Path) -> bool {
     {
         use std::os::unix::fs::FileTypeExt as _;
         let is_pipe = fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
-        let is_of_process = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
-        is_pipe && !is_of_process && path.canonicalize().is_ok()
+        is_pipe && !is_of_process(path) && path.canonicalize().is_ok()
     }
     #[cfg(not(unix))]
     false
+}
+
+/// Whether a path is a name that only this process has for a file: `/dev/stdin`, `/proc/self/fd/3`.
+pub fn is_of_process(path: &Path) -> bool {
+    ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// Opens a regular file whose handle the caller has, such as an unnamed copy of a stream. `path` is what the user named.
@@ -178,7 +182,7 @@ fn open_path(path: &Path, data: StreamData) -> Found {
         Ok(kind) if kind.is_dir() => (options().open(path), Some(Foreign::folder(path))),
         Ok(kind) if !kind.is_file() => match open_plain(path) {
             Ok(pipe) => open_stream(pipe, data),
-            // The library's error for what is no file says more.
+            // For a folder or a device, the library's error says more.
             Err(_) => (options().open(path), None),
         },
         // The library reports missing files.

@@ -6,7 +6,7 @@ use popef::types::{BlobType, EngineOption, Text};
 use popef::write::{BlobCopy, Packing};
 use popef::{Blob, File, Metadata, Writer};
 use popef_check::{Finding, Report, looks_like_credential};
-use popef_open::{Opened, is_stdin, shell_path, shell_word};
+use popef_open::{Opened, is_of_process, is_stdin, shell_path, shell_word};
 use popef_show::{Mend, escape, type_word};
 
 /// The rules that a command mends, the command, what it does, and its options for one finding. There are none if it cannot help.
@@ -81,8 +81,7 @@ pub(crate) fn mends(files: &[Opened], report: &Report) -> Vec<Option<Mend>> {
 /// Whether the file can be named to another command: it is on this machine, no pipe, and no name that only this process has for it.
 fn is_plain(opened: &Opened) -> bool {
     let path = &opened.path;
-    let of_process = || ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
-    opened.network.is_none() && opened.foreign.is_none() && !is_stdin(path) && !of_process() && path.is_file()
+    opened.network.is_none() && opened.foreign.is_none() && !is_stdin(path) && !is_of_process(path) && path.is_file()
 }
 
 /// The options for all findings, each once. None if one of the findings cannot be mended, or there are none.

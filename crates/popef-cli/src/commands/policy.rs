@@ -36,9 +36,10 @@ pub fn read_policy<P: DeserializeOwned>(
 
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    match is_stdin(path) {
-        true => io::stdin().lock().read_to_end(&mut bytes)?,
-        false => open_plain(path)?.read_to_end(&mut bytes)?,
-    };
+    if is_stdin(path) {
+        io::stdin().lock().read_to_end(&mut bytes)?;
+    } else {
+        open_plain(path)?.read_to_end(&mut bytes)?;
+    }
     Ok(bytes)
 }

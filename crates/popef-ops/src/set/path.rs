@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use popef::types::{Text, escape};
+use popef::types::{Text, is_hidden};
 
 use super::value::Kind;
 use crate::error::{Code, Error};
@@ -213,11 +213,6 @@ impl fmt::Display for Path {
             }
         }
     }
-}
-
-/// Whether a letter cannot be seen, or could mislead.
-fn is_hidden(letter: char) -> bool {
-    letter != '\\' && escape(letter.encode_utf8(&mut [0; 4])) != letter.to_string()
 }
 
 /// A name as a string of JSON that has no hidden letters.
