@@ -12,6 +12,6 @@ pub trait Command {
     /// Runs it. What is returned is the exit status: 0 for success, 1 for "no" as an answer, such as "they differ".
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error>;
 
-    /// What its options say that the tool must know. There is no default, so that each command must answer.
+    /// What the tool must know of its options. Each command must answer, so this has no default.
     fn common(&self) -> Common<'_>;
 }

@@ -55,7 +55,7 @@ impl<'a> Common<'a> {
 /// Where a file goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'p> {
-    /// `-` is standard output. There is none if a dry run names none.
+    /// `-` is standard output. `None` if a dry run names no file.
     pub path: Option<&'p Path>,
     /// Whether an existing file is replaced.
     pub force: bool,

@@ -282,7 +282,7 @@ impl Drop for Watch {
 mod tests {
     use super::*;
 
-    /// Advice for programs that use the library is no advice for people at a shell.
+    /// The advice of the library is for programs, so people at a shell get their own.
     #[test]
     fn advice_can_be_followed() {
         for code in ErrorCode::ALL {

@@ -26,7 +26,8 @@ const BATCH: u64 = 4 << 20;
 /// Maximum number of problems, and of warnings, that are kept.
 const MOST: usize = 1000;
 
-/// Whether a finding counts, although nothing was said of it before the file was written. Of what is valid, only changes are told.
+/// Whether a finding in the written file is reported: each error is. The warnings of these rules were reported already, where something
+/// had changed.
 pub(super) fn is_news(finding: &NewFinding) -> bool {
     let mut of_parts = RULES.iter().chain(&WARNINGS).chain([&BETWEEN_FEEDS]);
     finding.severity == Severity::Error || of_parts.all(|rule| *rule != finding.rule)
