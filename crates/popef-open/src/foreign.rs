@@ -45,7 +45,7 @@ impl Foreign {
     ///
     /// let opened = popef_open::open(Path::new("."), popef_open::StreamData::Skip);
     /// let sentence = opened.foreign.unwrap().advising("popef ls");
-    /// assert!(sentence.starts_with("this is a folder; give the files in it, or a list of them: find . "), "{sentence}");
+    /// assert!(sentence.starts_with("this is a folder; give the files in it, or a list of them: find -H . "), "{sentence}");
     /// ```
     pub fn advising(&self, command: &str) -> String {
         self.advising_line(|instead| Some(format!("{command} {instead}")))
