@@ -1,11 +1,14 @@
 use super::policy::Policy;
-use super::rules::UNKNOWN_IMPORTS;
 use popef::error::Error;
 use popef::read::File;
 use popef_findings::InspectArchive;
 use popef_findings::Loader;
 use popef_findings::Rule;
 use popef_findings::Severity;
+
+/// The rule about names that are not known. Its findings are errors where the pickle will be loaded, and where a policy can list what is
+/// known.
+pub(super) const UNKNOWN_IMPORTS: &str = "PE503";
 
 /// What a check does in addition to the rules that always apply.
 #[derive(Clone, Debug, Default)]

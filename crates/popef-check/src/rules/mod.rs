@@ -17,7 +17,7 @@ use super::policy::Policy;
 use super::run::{Check, Run};
 use popef_findings::{Rule, Severity, When};
 
-pub(super) use safety::{UNKNOWN_IMPORTS, is_credential};
+pub(super) use safety::is_credential;
 
 /// All rules, in the order of their ids.
 // As a constant, it was copied into crates that list the rules, with the code of all rules.

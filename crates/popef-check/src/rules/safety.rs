@@ -1,6 +1,7 @@
 //! Rules about what is dangerous to load or to publish.
 
 use super::super::findings::{Findings, Spot};
+use super::super::options::UNKNOWN_IMPORTS;
 use super::super::run::{Check, Pickled, model, opaque_pickle_and_set, pickle};
 use super::super::set::Set;
 use super::super::start::holder_of_pickles;
@@ -11,9 +12,6 @@ use popef::types::{EngineOption, Metadata, Text};
 use popef_findings::Severity;
 use popef_findings::{Rule, When};
 use popef_payload::pickle::{ImportClass, Pickle, PickleFault, PickleImport, UnseenMember};
-
-/// Its findings are errors where the pickle will be loaded, and where a policy can list what is known.
-pub(crate) const UNKNOWN_IMPORTS: &str = "PE503";
 
 pub(super) const RULES: &[Check] = &[
     Check {
