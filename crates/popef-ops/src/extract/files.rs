@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+use popef::Blob;
 use popef::read::Data;
 
 use crate::error::Error;
@@ -147,6 +148,22 @@ impl<'t> NewFile<'t> {
     pub(super) fn copy(&mut self, from: &mut dyn Read) -> Result<(), Error> {
         let progress = self.progress;
         copy(from, self, progress)
+    }
+
+    /// Writes the fields of a metadata blob as JSON.
+    pub(super) fn metadata(&mut self, blob: &Blob<'_>) -> Result<(), Error> {
+        serde_json::to_writer_pretty(&mut *self, &blob.as_metadata()).map_err(io::Error::from)?;
+        Ok(self.write_all(b"\n")?)
+    }
+
+    /// Writes the unpacked bytes of an executable.
+    pub(super) fn unpacked(&mut self, blob: &Blob<'_>) -> Result<(), Error> {
+        let Some(executable) = blob.as_executable() else { return Ok(()) };
+        if self.is_trial() {
+            self.skip(executable.uncompressed_size());
+            return Ok(());
+        }
+        self.copy(&mut executable.unpack()?)
     }
 }
 

@@ -11,7 +11,7 @@ use super::archive::Members;
 use super::files::NewFile;
 use super::plan::{Plan, whole};
 use super::report::{Extracted, ExtractedBlob, ExtractedFile, Note};
-use super::{Arrays, ExtractOptions, write};
+use super::{Arrays, ExtractOptions};
 use crate::error::{Code, Error};
 use crate::formats::{is_float8, npy_header};
 use crate::listed::name_of;
@@ -243,9 +243,9 @@ fn single(plan: &Plan<'_>, blob: &Blob<'_>, form: OneFile, file: &mut NewFile<'_
             if let Some(metadata) = blob.as_metadata() {
                 metadata.check_size()?;
             }
-            write::metadata(blob, file)
+            file.metadata(blob)
         }
-        _ if plan.planned(blob)?.entry.compress.is_some() => write::unpacked(blob, file),
+        _ if plan.planned(blob)?.entry.compress.is_some() => file.unpacked(blob),
         _ => file.data(&blob.data()),
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use popef::Blob;
 
 use super::archive;
-use super::files::{Files, NewFile};
+use super::files::Files;
 use super::index::{Form, INDEX, write_begin, write_end};
 use super::one::Npy;
 use super::plan::{PREFIX, Plan, Planned};
@@ -88,8 +88,8 @@ fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<Size
         None => 0,
         Some(stored) => match stored.form {
             Form::Npz | Form::Safetensors => planned.len,
-            Form::Json => files.file(&stored.file, |file| metadata(blob, file))?,
-            Form::Raw if entry.compress.is_some() => files.file(&stored.file, |file| unpacked(blob, file))?,
+            Form::Json => files.file(&stored.file, |file| file.metadata(blob))?,
+            Form::Raw if entry.compress.is_some() => files.file(&stored.file, |file| file.unpacked(blob))?,
             Form::Raw => files.file(&stored.file, |file| file.data(&data))?,
             Form::Npy => files.file(&stored.file, |file| {
                 let Npy { header, data, .. } = Npy::of(blob)?;
@@ -103,18 +103,4 @@ fn blob_of(files: &Files<'_>, blob: &Blob<'_>, planned: &Planned) -> Result<Size
         Some(surplus) => files.file(surplus, |file| file.data(&data.range(planned.len..data.len())?))?,
     };
     Ok(Sizes { main, surplus })
-}
-
-pub(super) fn metadata(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
-    serde_json::to_writer_pretty(&mut *file, &blob.as_metadata()).map_err(io::Error::from)?;
-    Ok(file.write_all(b"\n")?)
-}
-
-pub(super) fn unpacked(blob: &Blob<'_>, file: &mut NewFile<'_>) -> Result<(), Error> {
-    let Some(executable) = blob.as_executable() else { return Ok(()) };
-    if file.is_trial() {
-        file.skip(executable.uncompressed_size());
-        return Ok(());
-    }
-    file.copy(&mut executable.unpack()?)
 }
