@@ -3,7 +3,7 @@ use super::modes::{ConnectionType, OutputMode, SyncPattern};
 use super::problem::PoptorchProblem;
 use super::reader::Reader;
 use super::time;
-use super::value::Value;
+use super::value::{Input, Value};
 use crate::pickle::PickleFault;
 use crate::pickle::tree::{Ref, Values, View};
 use popef::error::Error;
@@ -155,16 +155,6 @@ pub struct PoptorchData {
     /// incomplete.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub fault: Option<PickleFault>,
-}
-
-/// An input for which the model was compiled.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Input {
-    /// Its name. SDK 2.5 and older do not record names.
-    pub name: Option<String>,
-    /// What it is: usually a [tensor](Value::Tensor).
-    pub value: Value,
 }
 
 impl PoptorchData {

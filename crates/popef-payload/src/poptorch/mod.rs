@@ -21,8 +21,8 @@ mod tensor;
 mod time;
 mod value;
 
-pub use data::{Input, PoptorchData};
+pub use data::PoptorchData;
 pub use model::NamedTensor;
 pub use modes::{ConnectionType, OutputMode, SyncPattern};
 pub use tensor::PickledTensor;
-pub use value::{PickledObject, Value};
+pub use value::{Input, PickledObject, Value};

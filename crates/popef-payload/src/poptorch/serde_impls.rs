@@ -1,7 +1,6 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::data::Input;
-use super::value::{PickledObject, Value};
+use super::value::{Input, PickledObject, Value};
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -69,6 +69,16 @@ pub struct PickledObject {
     pub entries: Vec<(Value, Value)>,
 }
 
+/// An input for which the model was compiled.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Input {
+    /// Its name. SDK 2.5 and older do not record names.
+    pub name: Option<String>,
+    /// What it is: usually a [tensor](Value::Tensor).
+    pub value: Value,
+}
+
 impl Value {
     /// Returns the value of a key of a [`Dict`](Self::Dict), or of an attribute of an [`Object`](Self::Object).
     pub fn get(&self, key: &str) -> Option<&Value> {
