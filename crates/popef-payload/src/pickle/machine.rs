@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::archive::Unpacking;
+use super::dtype::Type;
 use super::halt::Halt;
 use super::imports::Imports;
 use super::list::List;
 use super::path::Path;
-use super::types::Type;
 use super::values::{Memo, Stack, Texts};
 use super::{PickleFault, UnseenMember};
 

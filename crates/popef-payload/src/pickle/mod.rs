@@ -7,6 +7,7 @@
 
 mod archive;
 mod calls;
+mod dtype;
 mod halt;
 mod imports;
 mod input;

@@ -9,8 +9,7 @@ use super::imports::Imports;
 use super::input::PickleReader;
 use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Found, Machine, Scan};
-use super::op::Op;
-use super::types;
+use super::op::{Notation, Op, Plain};
 use super::values::{Arguments, NO_ITEMS, Slot, StandIn};
 
 pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
@@ -124,7 +123,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
                 self.level.memo.append(top)
             }
             Op::Plain(plain) => {
-                let stand_in = types::plain(&plain, self.input)?;
+                let stand_in = self::plain(&plain, self.input)?;
                 let node = self.scan.keep.plain(plain, self.input)?;
                 self.push(stand_in, node)
             }
@@ -293,4 +292,19 @@ pub(super) fn leak(imports: &mut Imports, value: StandIn) {
     if let StandIn::Import(place) = value {
         imports.leak(place);
     }
+}
+
+/// Returns the stand-in for a value that is no text and no container.
+fn plain(plain: &Plain, input: &mut PickleReader<'_, '_>) -> Result<StandIn, Halt> {
+    let number = match plain {
+        Plain::None => return Ok(StandIn::None),
+        Plain::List => return Ok(StandIn::List(0)),
+        Plain::Int(number) => i32::try_from(*number).ok(),
+        Plain::Number(Notation::IntLine | Notation::LongLine, line) if line.end.saturating_sub(line.start) <= 12 => {
+            let line = std::str::from_utf8(input.bytes(line.clone())?).unwrap_or_default();
+            line.trim_end_matches('L').parse().ok()
+        }
+        _ => None,
+    };
+    Ok(number.map_or(StandIn::Other, StandIn::Number))
 }

@@ -1,0 +1,93 @@
+//! A type of NumPy's, as a pickle makes it.
+
+/// The flags of a type whose values are pointers to objects.
+const OBJECT: u8 = 0x3f;
+/// The flags of a type with fields that have such values.
+pub(super) const WITH_OBJECTS: u8 = 0x1b;
+/// Set for all types with pointers to objects.
+pub(super) const COUNTED: u8 = 0x01;
+/// Aligned fields, calls of Python, and values that begin as zeros.
+pub(super) const HARMLESS: u8 = 0x98;
+
+/// A type that the pickle makes.
+#[derive(Clone, Copy)]
+pub(super) struct Type {
+    pub(super) size: u32,
+    pub(super) flags: u8,
+    pub(super) kind: Kind,
+    /// It has its state, or is in use without one.
+    pub(super) is_closed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    /// Bytes, which may have fields.
+    Void,
+    /// Text or bytes, whose state has their size.
+    Text,
+    Number,
+    /// `numpy.record`, whose size only the state has.
+    Record,
+    /// Of a class of another package.
+    User,
+    Unknown,
+}
+
+impl Type {
+    pub(super) fn spelt(text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?;
+        let text = text.strip_prefix(['<', '>', '|', '=']).unwrap_or(text);
+        let (kind, size) = (text.chars().next()?, text.get(1..)?);
+        if size.is_empty() || !size.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        let size: u32 = size.parse().ok()?;
+        let (kind, size) = match kind {
+            'O' => (Kind::Object, size),
+            'V' => (Kind::Void, size),
+            'S' | 'a' => (Kind::Text, size),
+            'U' => (Kind::Text, size.checked_mul(4)?),
+            'b' | 'i' | 'u' | 'f' | 'c' | 'M' | 'm' => (Kind::Number, size),
+            _ => return None,
+        };
+        let flags = if kind == Kind::Object { OBJECT } else { 0 };
+        Some(Type { size, flags, kind, is_closed: false })
+    }
+
+    pub(super) fn sized_later(kind: Kind) -> Self {
+        Type { size: 0, flags: 0, kind, is_closed: false }
+    }
+
+    /// Whether its values' sizes and pointers are known.
+    pub(super) fn is_known(&self) -> bool {
+        match self.kind {
+            Kind::Unknown => false,
+            Kind::Record | Kind::User => self.is_closed,
+            _ => true,
+        }
+    }
+
+    /// Takes a state. Returns whether NumPy writes such a state for it.
+    pub(super) fn take(&mut self, flags: u8, has_parts: bool, size: i32) -> bool {
+        let is_like = !self.is_closed
+            && match self.kind {
+                Kind::Object => !has_parts && flags == OBJECT,
+                Kind::Void => (has_parts || flags & !HARMLESS == 0) && i64::from(size) == i64::from(self.size),
+                Kind::Text => !has_parts && flags & !HARMLESS == 0 && i64::from(size) == i64::from(self.size),
+                Kind::Number => !has_parts && flags & !HARMLESS == 0,
+                Kind::Record => (has_parts || flags & !HARMLESS == 0) && size >= 0,
+                Kind::User => !has_parts && flags & 0x07 == 0,
+                Kind::Unknown => false,
+            };
+        self.is_closed = true;
+        self.flags = flags;
+        if matches!(self.kind, Kind::Record | Kind::User) {
+            self.size = size.try_into().unwrap_or_default();
+        }
+        if !is_like {
+            self.kind = Kind::Unknown;
+        }
+        is_like
+    }
+}
