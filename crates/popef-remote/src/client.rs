@@ -3,10 +3,9 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::error::{Code, RemoteError};
+use crate::error::{Code, RemoteError, innermost};
 use crate::gate::Names;
 use crate::options::Options;
-use crate::store::innermost;
 
 /// A client that takes the proxies of the environment, and one that takes none.
 pub(crate) struct Clients {

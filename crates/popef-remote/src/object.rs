@@ -12,10 +12,10 @@ use object_store::{GetOptions, GetRange, ObjectMeta};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use crate::error::{Code, RemoteError, source};
+use crate::error::{Code, RemoteError, innermost, source};
 use crate::gate::{Fault, Gate, TRACE, Trace};
-use crate::options::Options;
-use crate::store::{Placed, innermost};
+use crate::options::{FIRST_PAUSE, LONGEST_PAUSE, Options};
+use crate::store::Placed;
 use crate::usage::Usage;
 
 /// An object that is read by ranges. Clones are the same object.
@@ -73,9 +73,6 @@ impl Pin {
 
 /// No server may take longer for a range than at this rate, in bytes per second.
 const LEAST_RATE: u64 = 16 << 10;
-/// How long to wait before a request is repeated.
-pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(100);
-pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How long to wait before a range is requested again, for each time that its body ended too early.
 const PAUSES: [Duration; 2] = [FIRST_PAUSE, Duration::from_millis(400)];
 

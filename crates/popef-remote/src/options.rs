@@ -5,6 +5,10 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::error::{Code, RemoteError};
 
+/// How long to wait before a request is repeated.
+pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
 /// How files are read from other machines.
 ///
 /// Missing values come from the usual environment of each store, such as `AWS_REGION`.

@@ -14,11 +14,10 @@ use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 use url::Url;
 
 use crate::client::Clients;
-use crate::error::{Code, RemoteError};
+use crate::error::{Code, RemoteError, innermost};
 use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
 use crate::location::{Bucket, Kind, Location, Place};
-use crate::object::{FIRST_PAUSE, LONGEST_PAUSE};
-use crate::options::Options;
+use crate::options::{FIRST_PAUSE, LONGEST_PAUSE, Options};
 use crate::profile::{self, Profile};
 
 pub(crate) type Store = Arc<dyn ObjectStore>;
@@ -299,13 +298,4 @@ fn setting(error: &object_store::Error) -> String {
     // What is quoted is a value, and so are symbols that are not in base64.
     let has_value = text.contains(['"', '`', '\'']) || text.contains("symbol") || text.contains("://");
     if text.len() < 200 && !has_value { text } else { WRONG_ENVIRONMENT.to_owned() }
-}
-
-/// The text of the first cause of an error.
-pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }
