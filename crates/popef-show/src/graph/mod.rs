@@ -9,9 +9,12 @@ mod report;
 mod schedule;
 mod text;
 
+use std::io;
+
 use popef::DataType;
 use poplar_graph::{Op, Tensor, Times};
 
+use crate::Out;
 use crate::json::Network;
 use crate::output::named;
 use crate::output::table::shape;
@@ -85,6 +88,20 @@ pub struct GraphOptions<'a> {
     pub title: &'a str,
     /// The program that makes a page, and its version.
     pub made_by: &'a str,
+}
+
+impl GraphReport<'_> {
+    /// Writes it.
+    pub fn write(&self, out: &mut Out, format: GraphFormat, options: &GraphOptions<'_>) -> io::Result<()> {
+        match format {
+            GraphFormat::Text => text::write(out, self, options.sections, options.top),
+            GraphFormat::Json => self.write_document(out, options.network),
+            GraphFormat::Ndjson => self.write_lines(out),
+            GraphFormat::Dot => picture::write_dot(out, &picture::of_calls(self, number)),
+            GraphFormat::Mermaid => picture::write_mermaid(out, &picture::of_calls(self, number)),
+            GraphFormat::Html => html::write(out, self, options),
+        }
+    }
 }
 
 /// Text and pages show so many bytes of a name that is in many rows.

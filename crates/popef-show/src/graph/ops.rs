@@ -1,15 +1,14 @@
 //! The ops of one graph as text.
 
-use std::borrow::Cow;
 use std::io;
 
-use super::picture;
-use crate::output::table::{Table, brief};
+use super::picture::{self, calls};
+use crate::output::table::Table;
 use crate::{Kind, Out, counted, escape};
-use poplar_graph::{Graph, IrDump, Op, Order, Slot, Times};
+use poplar_graph::{Graph, IrDump, Order, Slot};
 
 use super::GraphFormat;
-use super::{MOST_NAME, place, times};
+use super::place;
 
 /// The ops of one graph.
 #[derive(Clone, Copy, Debug)]
@@ -57,17 +56,4 @@ fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
 fn tensors(graph: &Graph, slots: &[Slot]) -> String {
     let name = |slot: &Slot| graph.tensor(slot.tensor).map(|tensor| tensor.name.as_str());
     slots.iter().filter_map(name).collect::<Vec<_>>().join(", ")
-}
-
-/// What an op calls or loads.
-pub(super) fn calls(dump: &IrDump, op: &Op) -> String {
-    let name = |id| dump.ir.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME));
-    let calls = op.calls.iter().map(|callee| match callee.times {
-        Times::ONCE => format!("calls {}", name(callee.graph)),
-        Times { least: 0, most: None } => format!("calls {} any number of times", name(callee.graph)),
-        many => format!("calls {}, {} times", name(callee.graph), times(many)),
-    });
-    let missing = op.attribute("callee").map(|name| format!("calls {name}, which is missing"));
-    let loads = op.loads.map(|load| format!("loads the code of {}", name(load.graph)));
-    calls.chain(missing).chain(loads).collect::<Vec<_>>().join("; ")
 }

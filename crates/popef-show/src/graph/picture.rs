@@ -1,13 +1,14 @@
 //! Pictures of boxes and arrows, for any language that draws them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
 use poplar_graph::{Graph, GraphId, IrDump, Op, Tensor, TensorId, Times};
 
-use super::ops::calls;
 use super::report::GraphReport;
-use super::{info, place, times_as};
+use super::{MOST_NAME, info, place, times, times_as};
+use crate::output::table::brief;
 use crate::{Out, escape, shorten};
 
 /// Boxes and arrows.
@@ -113,6 +114,19 @@ fn op_node(dump: &IrDump, op: &Op) -> Node {
 fn tensor_node(tensor: &Tensor, id: TensorId) -> Node {
     let name = if tensor.name.is_empty() { format!("tensor {}", id.0) } else { shown(&tensor.name) };
     Node { lines: vec![name], look: Look::Tensor }
+}
+
+/// What an op calls or loads.
+pub(super) fn calls(dump: &IrDump, op: &Op) -> String {
+    let name = |id| dump.ir.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME));
+    let calls = op.calls.iter().map(|callee| match callee.times {
+        Times::ONCE => format!("calls {}", name(callee.graph)),
+        Times { least: 0, most: None } => format!("calls {} any number of times", name(callee.graph)),
+        many => format!("calls {}, {} times", name(callee.graph), times(many)),
+    });
+    let missing = op.attribute("callee").map(|name| format!("calls {name}, which is missing"));
+    let loads = op.loads.map(|load| format!("loads the code of {}", name(load.graph)));
+    calls.chain(missing).chain(loads).collect::<Vec<_>>().join("; ")
 }
 
 /// A name as text: escaped, and cut in its middle if it is long.

@@ -12,9 +12,7 @@ use popef_ops::{ErrorReport, FilePath, InFile};
 use poplar_graph::{DumpFacts, Graph, GraphId, IrDump, Note, NoteKind, Schedule};
 use serde::Serialize;
 
-use super::{GraphFormat, GraphOptions};
-use super::{MOST_NAME, number};
-use super::{html, picture, text};
+use super::MOST_NAME;
 
 /// All that is shown of a dump.
 #[derive(Debug)]
@@ -56,20 +54,8 @@ impl<'d> GraphReport<'d> {
         Schedule::new(&self.dump.ir, steps)
     }
 
-    /// Writes it.
-    pub fn write(&self, out: &mut Out, format: GraphFormat, options: &GraphOptions<'_>) -> io::Result<()> {
-        match format {
-            GraphFormat::Text => text::write(out, self, options.sections, options.top),
-            GraphFormat::Json => self.write_document(out, options.network),
-            GraphFormat::Ndjson => self.write_lines(out),
-            GraphFormat::Dot => picture::write_dot(out, &picture::of_calls(self, number)),
-            GraphFormat::Mermaid => picture::write_mermaid(out, &picture::of_calls(self, number)),
-            GraphFormat::Html => html::write(out, self, options),
-        }
-    }
-
     /// Writes all as one document.
-    fn write_document(&self, out: &mut Out, network: Network) -> io::Result<()> {
+    pub(super) fn write_document(&self, out: &mut Out, network: Network) -> io::Result<()> {
         let document = object! {
             #[serde(flatten)]
             sums: self.sums(),
@@ -81,7 +67,7 @@ impl<'d> GraphReport<'d> {
     }
 
     /// Writes a line for each graph, call and parameter, and then the sums.
-    fn write_lines(&self, out: &mut Out) -> io::Result<()> {
+    pub(super) fn write_lines(&self, out: &mut Out) -> io::Result<()> {
         let file = &self.file;
         for row in self.graph_rows() {
             item_in(out, "graph", file, &row)?;
