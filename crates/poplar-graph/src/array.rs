@@ -2,7 +2,6 @@ use std::fmt;
 
 use popef::DataType;
 
-use crate::shape::len_of;
 use crate::{Error, Shape};
 
 /// Elements on the host: the value of a constant, or of any tensor while the [`Interpreter`](crate::Interpreter) runs.
@@ -121,6 +120,12 @@ impl Elements {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// The number of elements of a shape, if it fits memory.
+pub(super) fn len_of(shape: &[u64]) -> Result<usize, Error> {
+    let len = shape.iter().try_fold(1_u64, |product, &size| product.checked_mul(size));
+    len.and_then(|len| usize::try_from(len).ok()).ok_or_else(|| Error::TooLarge { shape: Shape(shape.to_vec()) })
 }
 
 /// The values that an integer type has.

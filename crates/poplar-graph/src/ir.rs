@@ -1,6 +1,6 @@
 use popef::DataType;
 
-use crate::{Array, Error};
+use crate::Array;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -58,10 +58,10 @@ id! {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Ir {
-    graphs: Vec<Graph>,
-    main: Option<GraphId>,
-    order: Order,
-    replication_factor: u32,
+    pub(super) graphs: Vec<Graph>,
+    pub(super) main: Option<GraphId>,
+    pub(super) order: Order,
+    pub(super) replication_factor: u32,
 }
 
 /// What the order of [`Graph::ops`] means.
@@ -301,14 +301,6 @@ impl Times {
 }
 
 impl Ir {
-    /// Puts graphs together. Fails if an id does not exist, or if `order` is [`Order::Creation`] and an op needs one that comes
-    /// behind it.
-    pub fn new(graphs: Vec<Graph>, main: Option<GraphId>, order: Order) -> Result<Self, Error> {
-        let ir = Ir { graphs, main, order, replication_factor: 1 };
-        crate::validity::check(&ir)?;
-        Ok(ir)
-    }
-
     /// All graphs, called or not.
     #[must_use]
     pub fn graphs(&self) -> &[Graph] {
@@ -348,13 +340,6 @@ impl Ir {
     #[must_use]
     pub fn replication_factor(&self) -> u32 {
         self.replication_factor
-    }
-
-    /// The same graphs with another replication factor. Fails if it is 0, or if the groups of a variable do not fit it.
-    pub fn with_replication_factor(mut self, replication_factor: u32) -> Result<Self, Error> {
-        self.replication_factor = replication_factor;
-        crate::validity::check_replication(&self)?;
-        Ok(self)
     }
 }
 

@@ -2,8 +2,6 @@ use std::fmt;
 
 use popef::DataType;
 
-use crate::Error;
-
 /// A shape as it is shown: `2x3`, or `scalar`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape(pub Vec<u64>);
@@ -37,12 +35,6 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.data_type, self.shape)
     }
-}
-
-/// The number of elements of a shape, if it fits memory.
-pub(super) fn len_of(shape: &[u64]) -> Result<usize, Error> {
-    let len = shape.iter().try_fold(1_u64, |product, &size| product.checked_mul(size));
-    len.and_then(|len| usize::try_from(len).ok()).ok_or_else(|| Error::TooLarge { shape: Shape(shape.to_vec()) })
 }
 
 /// The shape of two operands together, as NumPy has it: dimensions are compared from the last, and one of size 1 is repeated.

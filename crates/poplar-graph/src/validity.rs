@@ -1,8 +1,25 @@
-//! Whether all ids of graphs exist.
+//! Whether all ids of graphs exist. Only such programs are made.
 
 use crate::{Error, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, TensorId};
 
-pub(super) fn check(ir: &Ir) -> Result<(), Error> {
+impl Ir {
+    /// Puts graphs together. Fails if an id does not exist, or if `order` is [`Order::Creation`] and an op needs one that comes
+    /// behind it.
+    pub fn new(graphs: Vec<Graph>, main: Option<GraphId>, order: Order) -> Result<Self, Error> {
+        let ir = Ir { graphs, main, order, replication_factor: 1 };
+        check(&ir)?;
+        Ok(ir)
+    }
+
+    /// The same graphs with another replication factor. Fails if it is 0, or if the groups of a variable do not fit it.
+    pub fn with_replication_factor(mut self, replication_factor: u32) -> Result<Self, Error> {
+        self.replication_factor = replication_factor;
+        check_replication(&self)?;
+        Ok(self)
+    }
+}
+
+fn check(ir: &Ir) -> Result<(), Error> {
     if GraphId::of(ir.graphs().len()).is_none() {
         return Err(Error::TooMany { what: "graphs" });
     }
@@ -12,7 +29,7 @@ pub(super) fn check(ir: &Ir) -> Result<(), Error> {
     ir.graphs().iter().try_for_each(|graph| check_graph(ir, graph))
 }
 
-pub(super) fn check_replication(ir: &Ir) -> Result<(), Error> {
+fn check_replication(ir: &Ir) -> Result<(), Error> {
     let factor = ir.replication_factor();
     let groupings = ir.graphs().iter().flat_map(|graph| &graph.tensors).filter_map(|tensor| tensor.replicas);
     let all = ReplicaGrouping { stride: 1, group_size: factor };

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use popef::DataType;
 
-use super::{Builder, CallSiteInfo};
+use super::{Builder, CallSiteInfo, Destination};
 use crate::{Calls, CodeLoad, CodeLocation, Error, GraphId, Op, Spec, TensorRef, op_type};
 
 /// The tensors that a call gives to a graph: some in the order of the graph's inputs, others by the graph's own tensors.
@@ -54,30 +54,6 @@ impl<const N: usize> From<[TensorRef; N]> for Inputs {
 impl From<Vec<TensorRef>> for Inputs {
     fn from(by_position: Vec<TensorRef>) -> Self {
         Inputs { by_position, by_tensor: Vec::new() }
-    }
-}
-
-/// Where [`Builder::remote_code_load`] brings code. PopXL has these names and supports only the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Destination {
-    /// `executable`: the memory of tiles from which code runs.
-    Executable,
-    /// `compute_buffer`: memory of compute tiles for data.
-    ComputeBuffer,
-    /// `io_buffer`: memory of IO tiles for data.
-    IoBuffer,
-}
-
-impl Destination {
-    /// PopXL's name of it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Destination::Executable => "executable",
-            Destination::ComputeBuffer => "compute_buffer",
-            Destination::IoBuffer => "io_buffer",
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod call_site;
 mod calls;
+mod destination;
 mod ops;
 mod sequence;
 mod tensors;
@@ -9,7 +10,8 @@ mod tensors;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use call_site::CallSiteInfo;
-pub use calls::{Destination, Inputs};
+pub use calls::Inputs;
+pub use destination::Destination;
 pub use sequence::Sequence;
 pub use tensors::Stream;
 

@@ -4,7 +4,8 @@ use popef::DataType;
 
 use super::Builder;
 use crate::arithmetic::other;
-use crate::shape::{MatMul, broadcast, is_permutation, len_of};
+use crate::array::len_of;
+use crate::shape::{MatMul, broadcast, is_permutation};
 use crate::{Binary, Error, Op, ReplicaGrouping, Shape, Spec, TensorRef, Unary};
 
 /// A method for an op of two tensors.
