@@ -78,6 +78,7 @@ mod fit;
 mod input;
 mod inspection;
 mod metadata;
+mod number;
 mod options;
 mod poplar;
 mod sizes;

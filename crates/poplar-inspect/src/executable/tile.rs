@@ -241,7 +241,7 @@ impl<'a> TileFile<'a> {
     /// The number in the name of the member: 12 of `tile12.elf`. It is the tile's if the names of all tiles are alike: see
     /// [`Numbering`](super::Numbering).
     pub fn number_in_name(&self) -> Option<u32> {
-        super::tally::number_in(self.name).map(|(_, number, _)| number)
+        super::number::number_in(self.name).map(|(_, number, _)| number)
     }
 
     /// The `count` largest sections and as many symbols.
