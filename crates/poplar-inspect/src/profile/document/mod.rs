@@ -128,12 +128,15 @@ impl<'r> Doc<'r> {
         self.remarks.add(&self.path, Some(self.bytes.position()), message);
     }
 
-    /// Puts a value where there must not be one yet.
-    pub(super) fn once<T>(&self, slot: &mut Option<T>, value: T) -> Result<()> {
-        match slot.replace(value) {
-            None => Ok(()),
-            Some(_) => Err(self.fail(ErrorKind::Contradiction, "the key is there twice")),
-        }
+    /// Reads the value of a key, whose slot must be empty. Returns `true`: the key is known.
+    pub(super) fn fill<T>(&mut self, slot: &mut Option<T>, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<bool> {
+        let value = read(self)?;
+        self.first(slot.replace(value).is_none())
+    }
+
+    /// Fails if the value of a key was not the first. Returns `true`: the key is known.
+    pub(super) fn first(&self, is_first: bool) -> Result<bool> {
+        if is_first { Ok(true) } else { Err(self.fail(ErrorKind::Contradiction, "the key is there twice")) }
     }
 
     /// Reads an object. `member` gets each key, and reads its value. If it returns `false` instead, the value is skipped, and
@@ -173,6 +176,16 @@ impl<'r> Doc<'r> {
         }
         self.depth = self.depth.saturating_sub(1);
         Ok(())
+    }
+
+    /// Reads a list of what `element` reads.
+    pub(super) fn list<T>(&mut self, mut element: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut list = Vec::new();
+        self.array(|doc, _| {
+            list.push(element(doc)?);
+            Ok(())
+        })?;
+        Ok(list)
     }
 
     /// Reads a list of integers, and returns their number. This is what reports mostly have, so the path is made only for errors.

@@ -47,55 +47,29 @@ impl ExecutionReader {
         let profile = &mut self.profile;
         let lengths = &mut profile.at.lengths;
         match key {
-            "profilerMode" => {
-                let mode = doc.text()?;
-                if !MODES.contains(&&*mode) {
-                    doc.remark(format!("the mode {:?} is not in the document of the format", short(&mode)));
-                }
-                doc.once(&mut profile.profiler_mode, mode)?;
-            }
+            "profilerMode" => doc.fill(&mut profile.profiler_mode, mode),
             "computeSetCyclesByTile" => {
-                let cycles = matrix(doc, lengths, each_tile(options))?;
-                doc.once(&mut profile.compute_set_cycles_by_tile, cycles)?;
+                doc.fill(&mut profile.compute_set_cycles_by_tile, |doc| matrix(doc, lengths, each_tile(options)))
             }
-            "computeSetCycles" => {
-                let cycles = uints(doc)?;
-                doc.once(&mut profile.compute_set_cycles, cycles)?;
-            }
-            "vertexCycles" => {
-                let cycles = uints(doc)?;
-                doc.once(&mut self.vertex_cycles, cycles)?;
-            }
-            "vertexComputeSet" => {
-                let sets = indices(doc)?;
-                doc.once(&mut self.vertex_compute_set, sets)?;
-            }
-            "vertexType" => {
-                let types = indices(doc)?;
-                doc.once(&mut self.vertex_type, types)?;
-            }
+            "computeSetCycles" => doc.fill(&mut profile.compute_set_cycles, uints),
+            "vertexCycles" => doc.fill(&mut self.vertex_cycles, uints),
+            "vertexComputeSet" => doc.fill(&mut self.vertex_compute_set, indices),
+            "vertexType" => doc.fill(&mut self.vertex_type, indices),
             "externalExchangeCycles" => {
-                let cycles = matrix(doc, lengths, Lists::TileSums)?;
-                doc.once(&mut profile.external_exchange_cycles, cycles)?;
+                doc.fill(&mut profile.external_exchange_cycles, |doc| matrix(doc, lengths, Lists::TileSums))
             }
             "hostExchangeCycles" => {
-                let cycles = matrix(doc, lengths, Lists::TileSums)?;
-                doc.once(&mut profile.host_exchange_cycles, cycles)?;
+                doc.fill(&mut profile.host_exchange_cycles, |doc| matrix(doc, lengths, Lists::TileSums))
             }
             "programTrace" => {
-                let trace = indices(doc)?;
+                let known = doc.fill(&mut profile.program_trace, indices);
                 profile.at.trace = doc.position();
-                doc.once(&mut profile.program_trace, trace)?;
+                known
             }
-            "simulation" => {
-                if !doc.null()? {
-                    let simulation = simulation(doc)?;
-                    doc.once(&mut profile.simulation, simulation)?;
-                }
-            }
-            _ => return Ok(false),
+            "simulation" if doc.null()? => Ok(true),
+            "simulation" => doc.fill(&mut profile.simulation, simulation),
+            _ => Ok(false),
         }
-        Ok(true)
     }
 
     /// Remarks what is missing.
@@ -125,6 +99,14 @@ impl ExecutionReader {
     }
 }
 
+fn mode(doc: &mut Doc<'_>) -> Result<Box<str>> {
+    let mode = doc.text()?;
+    if !MODES.contains(&&*mode) {
+        doc.remark(format!("the mode {:?} is not in the document of the format", short(&mode)));
+    }
+    Ok(mode)
+}
+
 fn vertex_cycles(cycles: &[u64], sets: &[u32], types: &[u32]) -> Vec<VertexCycles> {
     let mut sums = BTreeMap::new();
     for ((cycles, compute_set), vertex_type) in cycles.iter().zip(sets).zip(types) {
@@ -140,27 +122,18 @@ fn vertex_cycles(cycles: &[u64], sets: &[u32], types: &[u32]) -> Vec<VertexCycle
 
 fn simulation(doc: &mut Doc<'_>) -> Result<Simulation> {
     let (mut cycles, mut tile_cycles, mut steps, mut last) = (None, None, None, None);
-    doc.object(|doc, key| {
-        match key {
-            "cycles" => {
-                let read = doc.uint()?;
-                doc.once(&mut cycles, read)?;
-            }
-            "tileCycles" => {
-                let read = activities(doc)?;
-                doc.once(&mut tile_cycles, read)?;
-            }
-            "steps" => {
-                let mut list = Builder::default();
-                doc.array(|doc, _| {
-                    last = last.max(step(doc, &mut list)?);
-                    Ok(())
-                })?;
-                doc.once(&mut steps, list.finish())?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
+    doc.object(|doc, key| match key {
+        "cycles" => doc.fill(&mut cycles, Doc::uint),
+        "tileCycles" => doc.fill(&mut tile_cycles, activities),
+        "steps" => doc.fill(&mut steps, |doc| {
+            let mut list = Builder::default();
+            doc.array(|doc, _| {
+                last = last.max(step(doc, &mut list)?);
+                Ok(())
+            })?;
+            Ok(list.finish())
+        }),
+        _ => Ok(false),
     })?;
     // Whether the last cycle counts is not certain, so one more is not odd.
     if let Some((last, cycles)) = last.zip(cycles).filter(|(last, cycles)| last > cycles) {
@@ -173,9 +146,7 @@ fn activities(doc: &mut Doc<'_>) -> Result<BTreeMap<Box<str>, u64>> {
     let mut activities = BTreeMap::new();
     doc.object(|doc, key| {
         let cycles = doc.uint()?;
-        let mut before = activities.insert(key.into(), cycles);
-        doc.once(&mut before, cycles)?;
-        Ok(true)
+        doc.first(activities.insert(key.into(), cycles).is_none())
     })?;
     Ok(activities)
 }
@@ -184,23 +155,11 @@ fn activities(doc: &mut Doc<'_>) -> Result<BTreeMap<Box<str>, u64>> {
 fn step(doc: &mut Doc<'_>, steps: &mut Builder) -> Result<Option<u64>> {
     let (mut kind, mut sync_type, mut name) = (None, None, None);
     let mut numbers = Step::new(&StepKind::Sync);
-    doc.object(|doc, key| {
-        match key {
-            "type" => {
-                let read = step_kind(doc)?;
-                doc.once(&mut kind, read)?;
-            }
-            "syncType" => {
-                let read = doc.text()?;
-                doc.once(&mut sync_type, read)?;
-            }
-            "name" => {
-                let read = doc.text()?;
-                doc.once(&mut name, read)?;
-            }
-            _ => return step_number(doc, key, &mut numbers),
-        }
-        Ok(true)
+    doc.object(|doc, key| match key {
+        "type" => doc.fill(&mut kind, step_kind),
+        "syncType" => doc.fill(&mut sync_type, Doc::text),
+        "name" => doc.fill(&mut name, Doc::text),
+        _ => step_number(doc, key, &mut numbers),
     })?;
     let kind = kind.ok_or_else(|| doc.fail(ErrorKind::WrongForm, "the key \"type\" is missing"))?;
     if numbers.cycles_from.zip(numbers.cycles_to).is_some_and(|(from, to)| to < from) {
@@ -221,40 +180,29 @@ fn step_kind(doc: &mut Doc<'_>) -> Result<StepKind> {
 
 /// Reads a member of a step that is a number.
 fn step_number(doc: &mut Doc<'_>, key: &str, step: &mut Step<'_>) -> Result<bool> {
-    let index = match key {
-        "program" => Some(&mut step.program),
-        "computeSet" => Some(&mut step.compute_set),
-        "exchange" | "externalExchange" | "hostExchange" => Some(&mut step.exchange),
-        _ => None,
-    };
-    if let Some(slot) = index {
-        let read = doc.index()?;
-        return doc.once(slot, read).map(|()| true);
+    match key {
+        "program" => doc.fill(&mut step.program, Doc::index),
+        "computeSet" => doc.fill(&mut step.compute_set, Doc::index),
+        "exchange" | "externalExchange" | "hostExchange" => doc.fill(&mut step.exchange, Doc::index),
+        "activeTiles" => doc.fill(&mut step.active_tiles, Doc::uint),
+        "cycles" => doc.fill(&mut step.cycles, Doc::uint),
+        "cyclesFrom" => doc.fill(&mut step.cycles_from, Doc::uint),
+        "cyclesTo" => doc.fill(&mut step.cycles_to, Doc::uint),
+        "cyclesOverlapped" => doc.fill(&mut step.cycles_overlapped, Doc::uint),
+        "totalData" => doc.fill(&mut step.total_data, Doc::uint),
+        "tileBalance" => doc.fill(&mut step.tile_balance, balance),
+        "activeTileBalance" => doc.fill(&mut step.active_tile_balance, balance),
+        "dataBalance" => doc.fill(&mut step.data_balance, balance),
+        "threadBalance" => doc.fill(&mut step.thread_balance, balance),
+        _ => Ok(false),
     }
-    let count = match key {
-        "activeTiles" => Some(&mut step.active_tiles),
-        "cycles" => Some(&mut step.cycles),
-        "cyclesFrom" => Some(&mut step.cycles_from),
-        "cyclesTo" => Some(&mut step.cycles_to),
-        "cyclesOverlapped" => Some(&mut step.cycles_overlapped),
-        "totalData" => Some(&mut step.total_data),
-        _ => None,
-    };
-    if let Some(slot) = count {
-        let read = doc.uint()?;
-        return doc.once(slot, read).map(|()| true);
-    }
-    let slot = match key {
-        "tileBalance" => &mut step.tile_balance,
-        "activeTileBalance" => &mut step.active_tile_balance,
-        "dataBalance" => &mut step.data_balance,
-        "threadBalance" => &mut step.thread_balance,
-        _ => return Ok(false),
-    };
-    let read = doc.number()?;
+}
+
+fn balance(doc: &mut Doc<'_>) -> Result<f64> {
+    let balance = doc.number()?;
     // Sums of fractions may miss 1 by a little.
-    if !(0.0..=1.0 + 1e-9).contains(&read) {
-        doc.remark(format!("a balance is from 0 to 1, and this is {read}"));
+    if !(0.0..=1.0 + 1e-9).contains(&balance) {
+        doc.remark(format!("a balance is from 0 to 1, and this is {balance}"));
     }
-    doc.once(slot, read).map(|()| true)
+    Ok(balance)
 }

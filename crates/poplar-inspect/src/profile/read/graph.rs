@@ -1,37 +1,26 @@
 //! The graph profile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ReadOptions;
 use super::lists::{Lists, indices, matrix, not_zero, texts, uints};
-use super::memory::MemoryReader;
+use super::memory::{memory, remark_sums};
 use super::programs::programs;
 use crate::profile::check;
 use crate::profile::document::{Doc, Result};
 use crate::profile::graph::{
-    ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Places, Target, TypeCycles, VertexCount,
-    VertexTypes,
+    ComputeSets, CycleEstimates, Exchanges, GraphCounts, GraphProfile, Target, TypeCycles, VertexCount, VertexTypes,
 };
 use crate::profile::lengths::Lengths;
 use crate::profile::problem::{Error, ErrorKind};
-use crate::profile::program::Program;
 
 /// A graph profile that is being read.
 #[derive(Default)]
 pub(super) struct GraphReader {
+    profile: GraphProfile,
     target: Option<Target>,
-    optimization_info: Option<BTreeMap<Box<str>, f64>>,
-    graph: Option<GraphCounts>,
-    vertex_types: Option<VertexTypes>,
-    compute_sets: Option<ComputeSets>,
-    exchanges: Option<Exchanges>,
-    external_exchanges: Option<Exchanges>,
-    host_exchanges: Option<Exchanges>,
-    programs: Option<Vec<Program>>,
-    control_programs: Option<Vec<u32>>,
-    function_programs: Option<Vec<u32>>,
-    memory: Option<MemoryReader>,
-    at: Places,
+    /// The sections that were read.
+    seen: BTreeSet<String>,
 }
 
 impl GraphReader {
@@ -51,117 +40,60 @@ impl GraphReader {
     ];
 
     pub(super) fn new(root: &str) -> Self {
-        GraphReader { at: Places { root: root.to_owned(), ..Places::default() }, ..GraphReader::default() }
+        let mut reader = GraphReader::default();
+        root.clone_into(&mut reader.profile.at.root);
+        reader
     }
 
     /// Reads a section.
     pub(super) fn member(&mut self, doc: &mut Doc<'_>, key: &str, options: &ReadOptions) -> Result<bool> {
-        let lengths = &mut self.at.lengths;
+        let profile = &mut self.profile;
+        let at = &mut profile.at;
+        let lengths = &mut at.lengths;
         match key {
-            "target" => {
-                let target = target(doc, &mut self.at.num_tiles)?;
-                doc.once(&mut self.target, target)?;
-            }
-            "optimizationInfo" => {
-                let info = optimization_info(doc)?;
-                doc.once(&mut self.optimization_info, info)?;
-            }
-            "graph" => {
-                let graph = graph_counts(doc)?;
-                doc.once(&mut self.graph, graph)?;
-            }
-            "vertexTypes" => {
-                let vertex_types = vertex_types(doc)?;
-                doc.once(&mut self.vertex_types, vertex_types)?;
-            }
-            "computeSets" => {
-                let compute_sets = compute_sets(doc, lengths, options)?;
-                doc.once(&mut self.compute_sets, compute_sets)?;
-            }
-            "exchanges" => {
-                let exchanges = exchanges(doc, lengths, options, "cyclesByTile")?;
-                doc.once(&mut self.exchanges, exchanges)?;
-            }
+            "target" => self.target = Some(target(doc, &mut at.num_tiles)?),
+            "optimizationInfo" => profile.optimization_info = optimization_info(doc)?,
+            "graph" => profile.graph = Some(graph_counts(doc)?),
+            "vertexTypes" => profile.vertex_types = vertex_types(doc)?,
+            "computeSets" => profile.compute_sets = compute_sets(doc, lengths, options)?,
+            "exchanges" => profile.exchanges = exchanges(doc, lengths, options, "cyclesByTile")?,
             "externalExchanges" => {
-                let exchanges = exchanges(doc, lengths, options, "estimatedCyclesByTile")?;
-                doc.once(&mut self.external_exchanges, exchanges)?;
+                profile.external_exchanges = exchanges(doc, lengths, options, "estimatedCyclesByTile")?;
             }
-            "hostExchanges" => {
-                let exchanges = exchanges(doc, lengths, options, "estimatedCyclesByTile")?;
-                doc.once(&mut self.host_exchanges, exchanges)?;
-            }
-            "programs" => {
-                let programs = programs(doc)?;
-                doc.once(&mut self.programs, programs)?;
-            }
+            "hostExchanges" => profile.host_exchanges = exchanges(doc, lengths, options, "estimatedCyclesByTile")?,
+            "programs" => profile.programs = programs(doc)?,
             "controlPrograms" => {
-                let programs = indices(doc)?;
-                self.at.controls = doc.position();
-                doc.once(&mut self.control_programs, programs)?;
+                profile.control_programs = indices(doc)?;
+                at.controls = doc.position();
             }
             "functionPrograms" => {
-                let programs = indices(doc)?;
-                self.at.functions = doc.position();
-                doc.once(&mut self.function_programs, programs)?;
+                profile.function_programs = indices(doc)?;
+                at.functions = doc.position();
             }
-            "memory" => {
-                let memory = MemoryReader::read(doc, lengths)?;
-                doc.once(&mut self.memory, memory)?;
-            }
+            "memory" => profile.memory = Some(memory(doc, lengths)?),
             _ => return Ok(false),
         }
-        Ok(true)
+        doc.first(self.seen.insert(key.to_owned()))
     }
 
     /// Checks what can only be checked when all is known.
-    pub(super) fn finish(mut self, doc: &mut Doc<'_>) -> Result<GraphProfile> {
-        self.note_missing(doc);
-        let root = self.at.root.clone();
-        let Some(target) = self.target else {
+    pub(super) fn finish(self, doc: &mut Doc<'_>) -> Result<GraphProfile> {
+        let GraphReader { mut profile, target, seen } = self;
+        let root = profile.at.root.clone();
+        profile.at.missing = Self::KEYS.into_iter().filter(|key| !seen.contains(*key)).collect();
+        for key in &profile.at.missing {
+            doc.remarks.add(&format!("{root}.{key}"), None, "the section is missing");
+        }
+        let Some(target) = target else {
             let (path, message) = (format!("{root}.target"), "the section is missing".to_owned());
             return Err(Box::new(Error { kind: ErrorKind::WrongForm, path, byte: None, message }));
         };
         let num_tiles = format!("{root}.target.numTiles");
-        self.at.lengths.check(target.num_tiles, &num_tiles, Some(self.at.num_tiles))?;
-        let graph = GraphProfile {
-            target,
-            optimization_info: self.optimization_info.unwrap_or_default(),
-            graph: self.graph,
-            vertex_types: self.vertex_types.unwrap_or_default(),
-            compute_sets: self.compute_sets.unwrap_or_default(),
-            exchanges: self.exchanges.unwrap_or_default(),
-            external_exchanges: self.external_exchanges.unwrap_or_default(),
-            host_exchanges: self.host_exchanges.unwrap_or_default(),
-            programs: self.programs.unwrap_or_default(),
-            control_programs: self.control_programs.unwrap_or_default(),
-            function_programs: self.function_programs.unwrap_or_default(),
-            memory: self.memory.map(|memory| memory.finish(doc, &root)),
-            at: self.at,
-        };
-        check::graph(&graph, &mut doc.remarks)?;
-        Ok(graph)
-    }
-
-    fn note_missing(&mut self, doc: &mut Doc<'_>) {
-        let sections = [
-            self.target.is_some(),
-            self.optimization_info.is_some(),
-            self.graph.is_some(),
-            self.vertex_types.is_some(),
-            self.compute_sets.is_some(),
-            self.exchanges.is_some(),
-            self.external_exchanges.is_some(),
-            self.host_exchanges.is_some(),
-            self.programs.is_some(),
-            self.control_programs.is_some(),
-            self.function_programs.is_some(),
-            self.memory.is_some(),
-        ];
-        let missing = Self::KEYS.into_iter().zip(sections).filter(|(_, is_there)| !is_there);
-        self.at.missing = missing.map(|(key, _)| key).collect();
-        for key in &self.at.missing {
-            doc.remarks.add(&format!("{}.{key}", self.at.root), None, "the section is missing");
-        }
+        profile.at.lengths.check(target.num_tiles, &num_tiles, Some(profile.at.num_tiles))?;
+        profile.target = target;
+        profile.memory.iter().for_each(|memory| remark_sums(memory, doc, &root));
+        check::graph(&profile, &mut doc.remarks)?;
+        Ok(profile)
     }
 }
 
@@ -169,36 +101,24 @@ fn target(doc: &mut Doc<'_>, num_tiles_at: &mut u64) -> Result<Target> {
     let mut target = Target::default();
     let (mut num_tiles, mut delays) = (None, None);
     doc.object(|doc, key| {
-        match key {
-            "type" => {
-                let kind = doc.text()?;
-                doc.once(&mut target.kind, kind)?;
-            }
+        let slot = match key {
+            "type" => return doc.fill(&mut target.kind, Doc::text),
             "numTiles" => {
-                let count = doc.index()?;
+                let known = doc.fill(&mut num_tiles, Doc::index);
                 *num_tiles_at = doc.position();
-                doc.once(&mut num_tiles, count)?;
+                return known;
             }
-            "relativeSyncDelayByTile" => {
-                let list = uints(doc)?;
-                doc.once(&mut delays, list)?;
-            }
-            _ => {
-                let slot = match key {
-                    "bytesPerIPU" => &mut target.bytes_per_ipu,
-                    "bytesPerTile" => &mut target.bytes_per_tile,
-                    "clockFrequency" => &mut target.clock_frequency,
-                    "numIPUs" => &mut target.num_ipus,
-                    "tilesPerIPU" => &mut target.tiles_per_ipu,
-                    "totalMemory" => &mut target.total_memory,
-                    "minSyncDelay" => &mut target.min_sync_delay,
-                    _ => return Ok(false),
-                };
-                let value = doc.uint()?;
-                doc.once(slot, value)?;
-            }
-        }
-        Ok(true)
+            "relativeSyncDelayByTile" => return doc.fill(&mut delays, uints),
+            "bytesPerIPU" => &mut target.bytes_per_ipu,
+            "bytesPerTile" => &mut target.bytes_per_tile,
+            "clockFrequency" => &mut target.clock_frequency,
+            "numIPUs" => &mut target.num_ipus,
+            "tilesPerIPU" => &mut target.tiles_per_ipu,
+            "totalMemory" => &mut target.total_memory,
+            "minSyncDelay" => &mut target.min_sync_delay,
+            _ => return Ok(false),
+        };
+        doc.fill(slot, Doc::uint)
     })?;
     target.num_tiles = num_tiles.ok_or_else(|| doc.fail(ErrorKind::WrongForm, "the key \"numTiles\" is missing"))?;
     target.relative_sync_delay_by_tile = delays.unwrap_or_default();
@@ -213,11 +133,8 @@ fn optimization_info(doc: &mut Doc<'_>) -> Result<BTreeMap<Box<str>, f64>> {
     let mut info = BTreeMap::new();
     doc.object(|doc, key| {
         let value = doc.number()?;
-        let mut slot = info.insert(key.into(), value);
         // The same value twice harms nobody.
-        slot = slot.filter(|before| *before != value);
-        doc.once(&mut slot, value)?;
-        Ok(true)
+        doc.first(info.insert(key.into(), value).is_none_or(|before| before == value))
     })?;
     Ok(info)
 }
@@ -232,28 +149,17 @@ fn graph_counts(doc: &mut Doc<'_>) -> Result<GraphCounts> {
             "numVertices" => &mut counts.num_vertices,
             _ => return Ok(false),
         };
-        let value = doc.uint()?;
-        doc.once(slot, value)?;
-        Ok(true)
+        doc.fill(slot, Doc::uint)
     })?;
     Ok(counts)
 }
 
 fn vertex_types(doc: &mut Doc<'_>) -> Result<VertexTypes> {
     let (mut names, mut sizes) = (None, None);
-    doc.object(|doc, key| {
-        match key {
-            "names" => {
-                let list = texts(doc)?;
-                doc.once(&mut names, list)?;
-            }
-            "sizes" => {
-                let list = uints(doc)?;
-                doc.once(&mut sizes, list)?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
+    doc.object(|doc, key| match key {
+        "names" => doc.fill(&mut names, texts),
+        "sizes" => doc.fill(&mut sizes, uints),
+        _ => Ok(false),
     })?;
     Ok(VertexTypes { names: names.unwrap_or_default(), sizes: sizes.unwrap_or_default() })
 }
@@ -261,29 +167,13 @@ fn vertex_types(doc: &mut Doc<'_>) -> Result<VertexTypes> {
 fn compute_sets(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions) -> Result<ComputeSets> {
     let (mut names, mut counts, mut types) = (None, None, None);
     let mut cycle_estimates = None;
-    doc.object(|doc, key| {
-        match key {
-            "names" => {
-                let list = texts(doc)?;
-                doc.once(&mut names, list)?;
-            }
-            "vertexCounts" => {
-                let lists = lists_of(doc, uints)?;
-                doc.once(&mut counts, lists)?;
-            }
-            "vertexTypes" => {
-                let lists = lists_of(doc, indices)?;
-                doc.once(&mut types, lists)?;
-            }
-            "cycleEstimates" => {
-                if !doc.null()? {
-                    let estimates = estimates(doc, lengths, options)?;
-                    doc.once(&mut cycle_estimates, estimates)?;
-                }
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
+    doc.object(|doc, key| match key {
+        "names" => doc.fill(&mut names, texts),
+        "vertexCounts" => doc.fill(&mut counts, |doc| doc.list(uints)),
+        "vertexTypes" => doc.fill(&mut types, |doc| doc.list(indices)),
+        "cycleEstimates" if doc.null()? => Ok(true),
+        "cycleEstimates" => doc.fill(&mut cycle_estimates, |doc| estimates(doc, lengths, options)),
+        _ => Ok(false),
     })?;
     let (counts, types) = (counts.unwrap_or_default(), types.unwrap_or_default());
     if counts.len() != types.len() || counts.iter().zip(&types).any(|(counts, types)| counts.len() != types.len()) {
@@ -295,33 +185,24 @@ fn compute_sets(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions)
     Ok(ComputeSets { names: names.unwrap_or_default(), vertices, cycle_estimates })
 }
 
-fn lists_of<T>(doc: &mut Doc<'_>, mut list: impl FnMut(&mut Doc<'_>) -> Result<Vec<T>>) -> Result<Vec<Vec<T>>> {
-    let mut lists = Vec::new();
-    doc.array(|doc, _| {
-        lists.push(list(doc)?);
-        Ok(())
-    })?;
-    Ok(lists)
-}
-
 fn estimates(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions) -> Result<CycleEstimates> {
     let mut estimates = CycleEstimates::default();
     doc.object(|doc, key| {
         let (slot, lists) = match key {
             "activeCyclesByTile" => (&mut estimates.active_cycles_by_tile, Lists::TileSums),
             "activeCyclesByVertexType" => {
-                let mut list = Vec::new();
-                not_zero(doc, |compute_set, vertex_type, cycles| {
-                    list.push(TypeCycles { compute_set, vertex_type, cycles });
-                })?;
-                return doc.once(&mut estimates.active_cycles_by_vertex_type, list).map(|()| true);
+                return doc.fill(&mut estimates.active_cycles_by_vertex_type, |doc| {
+                    let mut list = Vec::new();
+                    not_zero(doc, |compute_set, vertex_type, cycles| {
+                        list.push(TypeCycles { compute_set, vertex_type, cycles });
+                    })?;
+                    Ok(list)
+                });
             }
             "cyclesByTile" => (&mut estimates.cycles_by_tile, each_tile(options)),
             _ => return Ok(false),
         };
-        let matrix = matrix(doc, lengths, lists)?;
-        doc.once(slot, matrix)?;
-        Ok(true)
+        doc.fill(slot, |doc| matrix(doc, lengths, lists))
     })?;
     Ok(estimates)
 }
@@ -336,9 +217,7 @@ fn exchanges(doc: &mut Doc<'_>, lengths: &mut Lengths, options: &ReadOptions, cy
             key if key == cycles_key => (&mut exchanges.cycles_by_tile, each_tile(options)),
             _ => return Ok(false),
         };
-        let matrix = matrix(doc, lengths, lists)?;
-        doc.once(slot, matrix)?;
-        Ok(true)
+        doc.fill(slot, |doc| matrix(doc, lengths, lists))
     })?;
     Ok(exchanges)
 }

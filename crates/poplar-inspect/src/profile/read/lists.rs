@@ -14,14 +14,7 @@ pub(super) fn by_tile(doc: &mut Doc<'_>, lengths: &mut Lengths) -> Result<Vec<u6
 /// A list by tile of an object with only that.
 pub(super) fn only_list(doc: &mut Doc<'_>, lengths: &mut Lengths, name: &str) -> Result<Vec<u64>> {
     let mut list = None;
-    doc.object(|doc, key| {
-        if key != name {
-            return Ok(false);
-        }
-        let read = by_tile(doc, lengths)?;
-        doc.once(&mut list, read)?;
-        Ok(true)
-    })?;
+    doc.object(|doc, key| if key == name { doc.fill(&mut list, |doc| by_tile(doc, lengths)) } else { Ok(false) })?;
     Ok(list.unwrap_or_default())
 }
 
@@ -91,20 +84,10 @@ pub(super) fn not_zero(doc: &mut Doc<'_>, mut each: impl FnMut(u32, u32, u64)) -
 
 /// A list of indices.
 pub(super) fn indices(doc: &mut Doc<'_>) -> Result<Vec<u32>> {
-    let mut list = Vec::new();
-    doc.array(|doc, _| {
-        list.push(doc.index()?);
-        Ok(())
-    })?;
-    Ok(list)
+    doc.list(Doc::index)
 }
 
 /// A list of texts.
 pub(super) fn texts(doc: &mut Doc<'_>) -> Result<Vec<Box<str>>> {
-    let mut list = Vec::new();
-    doc.array(|doc, _| {
-        list.push(doc.text()?);
-        Ok(())
-    })?;
-    Ok(list)
+    doc.list(Doc::text)
 }

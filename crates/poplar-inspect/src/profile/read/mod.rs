@@ -149,27 +149,30 @@ impl Halves {
                 if doc.null()? {
                     return Ok(true);
                 }
-                let mut graph = GraphReader::new(doc.path());
-                doc.object(|doc, key| graph.member(doc, key, options))?;
-                doc.once(&mut self.graph, graph)?;
+                doc.fill(&mut self.graph, |doc| {
+                    let mut graph = GraphReader::new(doc.path());
+                    doc.object(|doc, key| graph.member(doc, key, options))?;
+                    Ok(graph)
+                })
             }
             "executionProfile" => {
                 self.is_combined = true;
                 if doc.null()? {
                     return Ok(true);
                 }
-                let mut execution = ExecutionReader::new(doc.path());
-                doc.object(|doc, key| execution.member(doc, key, options))?;
-                doc.once(&mut self.execution, execution)?;
+                doc.fill(&mut self.execution, |doc| {
+                    let mut execution = ExecutionReader::new(doc.path());
+                    doc.object(|doc, key| execution.member(doc, key, options))?;
+                    Ok(execution)
+                })
             }
             _ if !self.is_combined && GraphReader::KEYS.contains(&key) => {
-                return self.graph.get_or_insert_with(|| GraphReader::new("$")).member(doc, key, options);
+                self.graph.get_or_insert_with(|| GraphReader::new("$")).member(doc, key, options)
             }
             _ if !self.is_combined && ExecutionReader::KEYS.contains(&key) => {
-                return self.execution.get_or_insert_with(|| ExecutionReader::new("$")).member(doc, key, options);
+                self.execution.get_or_insert_with(|| ExecutionReader::new("$")).member(doc, key, options)
             }
-            _ => return Ok(false),
+            _ => Ok(false),
         }
-        Ok(true)
     }
 }

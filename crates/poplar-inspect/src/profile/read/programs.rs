@@ -6,51 +6,22 @@ use crate::profile::problem::{ErrorKind, short};
 use crate::profile::program::{Instructions, Program, ProgramKind};
 
 pub(super) fn programs(doc: &mut Doc<'_>) -> Result<Vec<Program>> {
-    let mut programs = Vec::new();
-    doc.array(|doc, _| {
-        programs.push(program(doc)?);
-        Ok(())
-    })?;
-    Ok(programs)
+    doc.list(program)
 }
 
 fn program(doc: &mut Doc<'_>) -> Result<Program> {
     let (mut kind, mut name, mut children, mut sync_type) = (None, None, None, None);
     let (mut compute_set, mut exchange, mut target, mut memory_by_instruction) = (None, None, None, None);
-    doc.object(|doc, key| {
-        match key {
-            "type" => {
-                let read = program_kind(doc)?;
-                doc.once(&mut kind, read)?;
-            }
-            "name" => {
-                let read = doc.text()?;
-                doc.once(&mut name, read)?;
-            }
-            "children" => {
-                let read = indices(doc)?.into_boxed_slice();
-                doc.once(&mut children, read)?;
-            }
-            "syncType" => {
-                let read = doc.text()?;
-                doc.once(&mut sync_type, read)?;
-            }
-            "memoryByInstruction" => {
-                let read = instructions(doc)?;
-                doc.once(&mut memory_by_instruction, read)?;
-            }
-            _ => {
-                let slot = match key {
-                    "computeSet" => &mut compute_set,
-                    "exchange" => &mut exchange,
-                    "target" => &mut target,
-                    _ => return Ok(false),
-                };
-                let read = doc.index()?;
-                doc.once(slot, read)?;
-            }
-        }
-        Ok(true)
+    doc.object(|doc, key| match key {
+        "type" => doc.fill(&mut kind, program_kind),
+        "name" => doc.fill(&mut name, Doc::text),
+        "children" => doc.fill(&mut children, |doc| Ok(indices(doc)?.into_boxed_slice())),
+        "computeSet" => doc.fill(&mut compute_set, Doc::index),
+        "exchange" => doc.fill(&mut exchange, Doc::index),
+        "target" => doc.fill(&mut target, Doc::index),
+        "syncType" => doc.fill(&mut sync_type, Doc::text),
+        "memoryByInstruction" => doc.fill(&mut memory_by_instruction, instructions),
+        _ => Ok(false),
     })?;
     let kind = kind.ok_or_else(|| doc.fail(ErrorKind::WrongForm, "the key \"type\" is missing"))?;
     Ok(Program {
