@@ -9,15 +9,11 @@ use popef::error::Error;
 use popef::model::{Linked, Model};
 use popef::read::{Blob, ExecutableBlob, OpaqueBlob};
 use popef::types::Text;
-use popef_findings::Rule;
 use popef_payload::pickle::Pickle;
 use popef_payload::{Framework, Payload};
 
 /// A rule and the functions that run it.
-pub(super) struct Check {
-    pub(super) rule: Rule,
-    pub(super) run: Run,
-}
+pub(super) type Check = popef_findings::Check<Run>;
 
 /// All files together, after the pass over their blobs.
 type OfSet = fn(&Set, &mut Findings<'_>);

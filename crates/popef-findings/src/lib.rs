@@ -14,5 +14,5 @@ pub use finding::{Finding, Report, Skipped, Unlisted};
 pub use inspection::{InspectArchive, Inspection};
 pub use level::Level;
 pub use loader::Loader;
-pub use rule::{Rule, When};
+pub use rule::{Check, Rule, When};
 pub use severity::Severity;

@@ -8,7 +8,8 @@ use super::severity::Severity;
 /// ```
 /// use popef_findings::{Rule, Severity};
 ///
-/// let rule = Rule::new("XY001", Severity::Warning, "a thing", "It is bad.", "Do another.", None);
+/// let rule = Rule::warning("XY001", "a thing").meaning("It is bad.").fix("Do another.");
+/// assert_eq!(rule.severity, Severity::Warning);
 /// println!("{} ({}): {}\n\n{}\n\n{}", rule.id, rule.severity, rule.title, rule.meaning, rule.fix);
 /// ```
 pub struct Rule {
@@ -44,31 +45,66 @@ pub enum When {
     Said(&'static str),
 }
 
+/// A rule, and what runs it.
+#[derive(Debug)]
+pub struct Check<R> {
+    /// The rule.
+    pub rule: Rule,
+    /// What runs it.
+    pub run: R,
+}
+
 impl Rule {
-    /// Makes a rule. `condition` says when it applies, if not always.
+    const fn new(id: &'static str, severity: Severity, title: &'static str) -> Self {
+        Rule { id, severity, title, meaning: "", fix: "", when: When::Always }
+    }
+
+    /// Makes a rule for errors. It applies always.
     ///
     /// ```
-    /// use popef_findings::{Finding, Report, Rule, Severity};
+    /// use popef_findings::{Finding, Report, Rule};
     ///
-    /// static RULE: Rule = Rule::new("XY001", Severity::Warning, "a thing", "It is bad.", "Do another.", None);
+    /// static RULE: Rule = Rule::error("XY001", "a thing").meaning("It is bad.").fix("Do another.");
     ///
     /// let mut report = Report::default();
     /// report.findings.push(Finding::new(&RULE, RULE.severity, "there is a thing".to_owned()));
-    /// assert_eq!(report.findings[0].to_string(), "warning XY001: there is a thing");
+    /// assert_eq!(report.findings[0].to_string(), "error XY001: there is a thing");
     /// ```
-    pub const fn new(
-        id: &'static str,
-        severity: Severity,
-        title: &'static str,
-        meaning: &'static str,
-        fix: &'static str,
-        condition: Option<&'static str>,
-    ) -> Self {
-        let when = match condition {
-            Some(condition) => When::Said(condition),
-            None => When::Always,
-        };
-        Rule { id, severity, title, meaning, fix, when }
+    pub const fn error(id: &'static str, title: &'static str) -> Self {
+        Rule::new(id, Severity::Error, title)
+    }
+
+    /// Makes a rule for warnings.
+    pub const fn warning(id: &'static str, title: &'static str) -> Self {
+        Rule::new(id, Severity::Warning, title)
+    }
+
+    /// Makes a rule for notes.
+    pub const fn note(id: &'static str, title: &'static str) -> Self {
+        Rule::new(id, Severity::Note, title)
+    }
+
+    /// Sets what it means.
+    #[must_use]
+    pub const fn meaning(self, meaning: &'static str) -> Self {
+        Rule { meaning, ..self }
+    }
+
+    /// Sets how to fix it.
+    #[must_use]
+    pub const fn fix(self, fix: &'static str) -> Self {
+        Rule { fix, ..self }
+    }
+
+    /// Sets when it applies.
+    #[must_use]
+    pub const fn when(self, when: When) -> Self {
+        Rule { when, ..self }
+    }
+
+    /// Adds what runs it.
+    pub const fn run<R>(self, run: R) -> Check<R> {
+        Check { rule: self, run }
     }
 
     /// Returns when the rule applies, if not always.

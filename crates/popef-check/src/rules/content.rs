@@ -8,104 +8,80 @@ use super::super::words::{count, quote};
 use popef::error::ErrorCode;
 use popef::model::Linked;
 use popef::read::{Blob, ExecutableBlob, PoplarHeader};
-use popef_findings::Severity;
 use popef_findings::{Rule, When};
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE401",
-            severity: Severity::Error,
-            title: "a compressed executable that does not unpack",
-            meaning: "The compressed data is damaged, or unpacks to another size than the blob states. The executable \
-                      cannot be loaded.",
-            fix: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
-            when: When::Deep,
-        },
-        run: data(|blob, scanned, out| packed(blob, scanned, out, |code| !is_unknown(code))),
-    },
-    Check {
-        rule: Rule {
-            id: "PE402",
-            severity: Severity::Note,
-            title: "an executable with unknown compression",
-            meaning: "The blob states that its executable is compressed, and its first bytes are of no known format: \
-                      zlib, gzip, zstd or LZ4. So this library cannot unpack it, and most likely it is damaged. But which \
-                      format the vendor's library writes is not known, so this is a note.",
-            fix: "If the executable is not compressed, its uncompressedSize was never set: export the model again. If \
-                  it is compressed in another format, please report that to the authors of this library.",
-            when: When::Always,
-        },
-        run: executable(|executable, stored, out| {
+    Rule::error("PE401", "a compressed executable that does not unpack")
+        .meaning(
+            "The compressed data is damaged, or unpacks to another size than the blob states. The executable cannot be \
+             loaded.",
+        )
+        .fix("If a fresh copy of the file has the same fault, the export failed: export the model again.")
+        .when(When::Deep)
+        .run(data(|blob, scanned, out| packed(blob, scanned, out, |code| !is_unknown(code)))),
+    Rule::note("PE402", "an executable with unknown compression")
+        .meaning(
+            "The blob states that its executable is compressed, and its first bytes are of no known format: zlib, \
+             gzip, zstd or LZ4. So this library cannot unpack it, and most likely it is damaged. But which format the \
+             vendor's library writes is not known, so this is a note.",
+        )
+        .fix(
+            "If the executable is not compressed, its uncompressedSize was never set: export the model again. If it is \
+             compressed in another format, please report that to the authors of this library.",
+        )
+        .run(executable(|executable, stored, out| {
             if let Stored::UnknownCompression(error) = stored {
                 out.add(Spot::data(executable.file, executable.blob.blob()), [executable.name()], || {
                     format!("executable {}: {}", quote(&executable.name()), error.problem())
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE403",
-            severity: Severity::Note,
-            title: "booleans that are neither 0 nor 1",
-            meaning: "A tensor of booleans has bytes other than 0 and 1. Most likely, the data does not have the stated \
-                      type, or is damaged. But the vendor does not say what the bytes of a boolean are, so this is a note.",
-            fix: "Export the data again, as booleans or with its real type.",
-            when: When::Deep,
-        },
-        run: data(|blob, scanned, out| {
+        })),
+    Rule::note("PE403", "booleans that are neither 0 nor 1")
+        .meaning(
+            "A tensor of booleans has bytes other than 0 and 1. Most likely, the data does not have the stated type, \
+             or is damaged. But the vendor does not say what the bytes of a boolean are, so this is a note.",
+        )
+        .fix("Export the data again, as booleans or with its real type.")
+        .when(When::Deep)
+        .run(data(|blob, scanned, out| {
             odd_elements(blob, scanned, out, |counts| {
                 let all = count(counts.elements, "boolean");
                 (counts.not_bool > 0).then(|| format!("{} of {all} are neither 0 nor 1", counts.not_bool))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE404",
-            severity: Severity::Warning,
-            title: "a tensor with NaN",
-            meaning: "A tensor or feed has elements that are not a number. One such weight makes every result that is \
-                      computed from it NaN. Training diverged, or the data is damaged.",
-            fix: "Examine the tensor, and export the model from a state before training diverged.",
-            when: When::Deep,
-        },
-        run: data(|blob, scanned, out| {
+        })),
+    Rule::warning("PE404", "a tensor with NaN")
+        .meaning(
+            "A tensor or feed has elements that are not a number. One such weight makes every result that is computed \
+             from it NaN. Training diverged, or the data is damaged.",
+        )
+        .fix("Examine the tensor, and export the model from a state before training diverged.")
+        .when(When::Deep)
+        .run(data(|blob, scanned, out| {
             odd_elements(blob, scanned, out, |counts| {
                 let all = count(counts.elements, "element");
                 (counts.nan > 0).then(|| format!("{} of {all} are NaN", counts.nan))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE405",
-            severity: Severity::Note,
-            title: "a tensor with infinities",
-            meaning: "A tensor or feed has infinite elements. In an attention mask they are intended. In weights they \
-                      are an overflow.",
-            fix: "If the tensor is not a mask, find out where it overflowed.",
-            when: When::Deep,
-        },
-        run: data(|blob, scanned, out| {
+        })),
+    Rule::note("PE405", "a tensor with infinities")
+        .meaning(
+            "A tensor or feed has infinite elements. In an attention mask they are intended. In weights they are an \
+             overflow.",
+        )
+        .fix("If the tensor is not a mask, find out where it overflowed.")
+        .when(When::Deep)
+        .run(data(|blob, scanned, out| {
             odd_elements(blob, scanned, out, |counts| {
                 let all = count(counts.elements, "element");
                 (counts.infinite > 0).then(|| format!("{} of {all} are infinite", counts.infinite))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE406",
-            severity: Severity::Error,
-            title: "a Poplar executable larger than its blob",
-            meaning: "The executable begins with Poplar's header, which states more bytes than there are. The \
-                      executable was cut before it was put into the file.",
-            fix: "Export the model again.",
-            when: When::Always,
-        },
-        run: executable_and_data(
+        })),
+    Rule::error("PE406", "a Poplar executable larger than its blob")
+        .meaning(
+            "The executable begins with Poplar's header, which states more bytes than there are. The executable was \
+             cut before it was put into the file.",
+        )
+        .fix("Export the model again.")
+        .run(executable_and_data(
             |executable, stored, out| {
                 if let Stored::Plain(start) = stored {
                     cut(executable, start, out);
@@ -116,22 +92,17 @@ pub(super) const RULES: &[Check] = &[
                     cut(&executable, &found.start, out);
                 }
             },
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE407",
-            severity: Severity::Error,
-            title: "a Poplar executable with a damaged part",
-            meaning: "After Poplar's header follow the archive and Poplar's own metadata, compressed as LZ4 frames. One of \
-                      them is damaged: it is not LZ4, does not unpack, or unpacks to another size than the header \
-                      states. Poplar cannot load the executable. Every check examines the first bytes of both, and a \
-                      deep check unpacks them. If the whole executable is compressed, only a deep check examines the \
-                      first bytes of the archive, and no check unpacks the two.",
-            fix: "If a fresh copy of the file has the same fault, the export failed: export the model again.",
-            when: When::Always,
-        },
-        run: executable_and_data(
+        )),
+    Rule::error("PE407", "a Poplar executable with a damaged part")
+        .meaning(
+            "After Poplar's header follow the archive and Poplar's own metadata, compressed as LZ4 frames. One of them \
+             is damaged: it is not LZ4, does not unpack, or unpacks to another size than the header states. Poplar \
+             cannot load the executable. Every check examines the first bytes of both, and a deep check unpacks them. \
+             If the whole executable is compressed, only a deep check examines the first bytes of the archive, and no \
+             check unpacks the two.",
+        )
+        .fix("If a fresh copy of the file has the same fault, the export failed: export the model again.")
+        .run(executable_and_data(
             |executable, stored, out| {
                 if let Stored::Plain(start) = stored {
                     bad_part(executable, start, out);
@@ -143,59 +114,50 @@ pub(super) const RULES: &[Check] = &[
                 }
                 damaged_part(blob, scanned, out);
             },
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE408",
-            severity: Severity::Note,
-            title: "a tensor of equal elements",
-            meaning: "All elements of a tensor are 0, or the same number. Such weights were most likely never \
-                      initialised or loaded. (Only tensors with at least two dimensions and 16 elements are reported: \
-                      vectors of biases and scales often begin so.)",
-            fix: "If the tensor has trained weights, check how they were loaded before the export.",
-            when: When::Deep,
-        },
-        run: data(|blob, scanned, out| {
+        )),
+    Rule::note("PE408", "a tensor of equal elements")
+        .meaning(
+            "All elements of a tensor are 0, or the same number. Such weights were most likely never initialised or \
+             loaded. (Only tensors with at least two dimensions and 16 elements are reported: vectors of biases and \
+             scales often begin so.)",
+        )
+        .fix("If the tensor has trained weights, check how they were loaded before the export.")
+        .when(When::Deep)
+        .run(data(|blob, scanned, out| {
             let is_matrix = blob.as_data().is_some_and(|data| !data.is_feed() && data.shape().len() >= 2);
             odd_elements(blob, scanned, out, |counts| {
                 let is_zero = counts.all_zero_or_same.filter(|_| is_matrix && counts.elements >= 16)?;
                 let what = if is_zero { "0" } else { "the same number" };
                 Some(format!("all {} are {what}", count(counts.elements, "element")))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE409",
-            severity: Severity::Note,
-            title: "numbers with their bytes in the wrong order",
-            meaning: "The first numbers of a tensor or feed of type F32 or F64 are mostly extremely large or small, \
-                      and almost all have a usual size if their bytes are reversed. They were most likely written in \
-                      big-endian order. PopEF files are little-endian.",
-            fix: "Write the data again in little-endian order.",
-            when: When::Deep,
-        },
-        run: data(|blob, scanned, out| {
+        })),
+    Rule::note("PE409", "numbers with their bytes in the wrong order")
+        .meaning(
+            "The first numbers of a tensor or feed of type F32 or F64 are mostly extremely large or small, and almost \
+             all have a usual size if their bytes are reversed. They were most likely written in big-endian order. \
+             PopEF files are little-endian.",
+        )
+        .fix("Write the data again in little-endian order.")
+        .when(When::Deep)
+        .run(data(|blob, scanned, out| {
             odd_elements(blob, scanned, out, |counts| {
                 counts.swapped.then(|| "its numbers only make sense with their bytes reversed".to_owned())
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE410",
-            severity: Severity::Note,
-            title: "an executable that is not like Poplar's",
-            meaning: "Poplar's executables are known to begin with the letters GC_EXE_ and a number, and an archive with \
-                      programs follows. This one begins with nothing that is known, or its archive is empty. It may be the program of a version of Poplar that writes another form, or it \
-                      may be no program at all, such as a text or random bytes: then loading fails. The rule knows only \
-                      what was found in public programs, so it is a note.",
-            fix: "If you do not know which program wrote the executable, get the file from who made it, or export the \
-                  model again. If all your executables begin with GC_EXE_, set PE410 to error in a policy.",
-            when: When::Deep,
-        },
-        run: data(|blob, scanned, out| {
+        })),
+    Rule::note("PE410", "an executable that is not like Poplar's")
+        .meaning(
+            "Poplar's executables are known to begin with the letters GC_EXE_ and a number, and an archive with \
+             programs follows. This one begins with nothing that is known, or its archive is empty. It may be the \
+             program of a version of Poplar that writes another form, or it may be no program at all, such as a text \
+             or random bytes: then loading fails. The rule knows only what was found in public programs, so it is a \
+             note.",
+        )
+        .fix(
+            "If you do not know which program wrote the executable, get the file from who made it, or export the model \
+             again. If all your executables begin with GC_EXE_, set PE410 to error in a policy.",
+        )
+        .when(When::Deep)
+        .run(data(|blob, scanned, out| {
             let Scanned::Executable(Ok(Executable { start, .. })) = scanned else { return };
             let what = match start {
                 Start::Unknown => "does not begin with GC_EXE_, as Poplar's do",
@@ -215,8 +177,7 @@ pub(super) const RULES: &[Check] = &[
             out.add(Spot::data(blob.file, blob), [executable.name()], || {
                 format!("executable {} {what}", quote(&executable.name()))
             });
-        }),
-    },
+        })),
 ];
 
 /// Returns the executable if it is compressed, with what was found in it.

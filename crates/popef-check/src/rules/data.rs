@@ -12,41 +12,33 @@ use popef::model::{AnchorShape, FeedRuns, Linked, Model, Outer, Phase, ShapeMism
 use popef::read::{Blob, DataBlob, Shape};
 use popef::seam::BlobId;
 use popef::types::{Anchor, Metadata, TensorType, Text};
-use popef_findings::Severity;
-use popef_findings::{Rule, When};
+use popef_findings::Rule;
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE301",
-            severity: Severity::Error,
-            title: "data with another type than its anchor",
-            meaning: "The elements of a tensor or feed have another type than its anchor. Runtimes copy the bytes as \
-                      they are, so the model computes with wrong numbers, or the copy fails.",
-            fix: "Convert the data to the type of the anchor, or export the model again.",
-            when: When::Always,
-        },
-        run: model(|set, model, out| {
+    Rule::error("PE301", "data with another type than its anchor")
+        .meaning(
+            "The elements of a tensor or feed have another type than its anchor. Runtimes copy the bytes as they are, \
+             so the model computes with wrong numbers, or the copy fails.",
+        )
+        .fix("Convert the data to the type of the anchor, or export the model again.")
+        .run(model(|set, model, out| {
             let differ = |anchor: &Anchor, data: &DataBlob<'_>| anchor.tensor_info.data_type != data.data_type();
             bound(set, model, out, differ, |anchor, data| {
                 let (name, needed) = (quote(&anchor.name), anchor.tensor_info.data_type);
                 format!("{} {name} has the type {}, but its anchor has {needed}", kind(data), data.data_type())
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE302",
-            severity: Severity::Error,
-            title: "data with another shape than its anchor",
-            meaning: "The shape of a tensor or feed does not fit its anchor. (The tensors of a feed may omit the \
-                      batch, and the dimensions for replicas and repeats.)",
-            fix: "Export the data again with the anchor's shape, including the dimensions for replicas and repeats. If \
-                  the dimensions are only in another order, transpose the data: changing the shape alone would mix up \
-                  its elements.",
-            when: When::Always,
-        },
-        run: model(|set, model, out| {
+        })),
+    Rule::error("PE302", "data with another shape than its anchor")
+        .meaning(
+            "The shape of a tensor or feed does not fit its anchor. (The tensors of a feed may omit the batch, and the \
+             dimensions for replicas and repeats.)",
+        )
+        .fix(
+            "Export the data again with the anchor's shape, including the dimensions for replicas and repeats. If the \
+             dimensions are only in another order, transpose the data: changing the shape alone would mix up its \
+             elements.",
+        )
+        .run(model(|set, model, out| {
             let replicas = model.metadata().replication_factor;
             let differ = |anchor: &Anchor, data: &DataBlob<'_>| !fits(data, anchor, replicas);
             bound(set, model, out, differ, |anchor, data| {
@@ -57,119 +49,73 @@ pub(super) const RULES: &[Check] = &[
                     shape(data.shape().iter())
                 )
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE303",
-            severity: Severity::Warning,
-            title: "a shape without the replica dimension",
-            meaning: "An anchor has data of its own for each replica, so its shape has to begin with the replication \
-                      factor, or, if groups of replicas share a weight, with the number of groups. It begins with \
-                      neither: the first dimension is 1, or divides neither the replication factor nor the number of \
-                      processes, or the anchor is no weight. A runtime distributes the data wrongly.",
-            fix: "Export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| outer(model, out, Outer::Replicas)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE304",
-            severity: Severity::Error,
-            title: "a shape without the repeats dimension",
-            meaning: "An anchor uses a remote buffer of several blocks, so its shape must have the number of blocks as \
-                      a dimension, after the dimension for replicas. That dimension is missing, so a runtime copies \
-                      the wrong number of bytes.",
-            fix: "Export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| outer(model, out, Outer::Repeats)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE305",
-            severity: Severity::Error,
-            title: "a negative dimension",
-            meaning: "A shape has a dimension below zero. Exporters write -1 for a size that was not known when the \
-                      model was traced, but an executable has only fixed sizes.",
-            fix: "Compile the model with fixed sizes and export it again.",
-            when: When::Always,
-        },
-        run: blob_and_model(
+        })),
+    Rule::warning("PE303", "a shape without the replica dimension")
+        .meaning(
+            "An anchor has data of its own for each replica, so its shape has to begin with the replication factor, \
+             or, if groups of replicas share a weight, with the number of groups. It begins with neither: the first \
+             dimension is 1, or divides neither the replication factor nor the number of processes, or the anchor is \
+             no weight. A runtime distributes the data wrongly.",
+        )
+        .fix("Export the model again.")
+        .run(model(|_, model, out| outer(model, out, Outer::Replicas))),
+    Rule::error("PE304", "a shape without the repeats dimension")
+        .meaning(
+            "An anchor uses a remote buffer of several blocks, so its shape must have the number of blocks as a \
+             dimension, after the dimension for replicas. That dimension is missing, so a runtime copies the wrong \
+             number of bytes.",
+        )
+        .fix("Export the model again.")
+        .run(model(|_, model, out| outer(model, out, Outer::Repeats))),
+    Rule::error("PE305", "a negative dimension")
+        .meaning(
+            "A shape has a dimension below zero. Exporters write -1 for a size that was not known when the model was \
+             traced, but an executable has only fixed sizes.",
+        )
+        .fix("Compile the model with fixed sizes and export it again.")
+        .run(blob_and_model(
             |_, blob, out| size(blob, out, ErrorCode::NegativeDimension),
             |_, model, out| anchor_size(model, out, ErrorCode::NegativeDimension),
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE306",
-            severity: Severity::Error,
-            title: "less data than the shape requires",
-            meaning: "A tensor or feed has fewer bytes than its shape and type require. Its last elements are \
-                      missing.",
-            fix: "Export the data again.",
-            when: When::Always,
-        },
-        run: blob(|_, blob, out| size(blob, out, ErrorCode::DataTooShort)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE307",
-            severity: Severity::Warning,
-            title: "a feed without tensors",
-            meaning: "A feed has 0 tensors. Its anchor counts as provided by the file, but there is nothing to feed.",
-            fix: "Remove the feed with popef strip --drop, so that the user provides the data, or add the tensors.",
-            when: When::Always,
-        },
-        run: blob(|_, blob, out| {
+        )),
+    Rule::error("PE306", "less data than the shape requires")
+        .meaning("A tensor or feed has fewer bytes than its shape and type require. Its last elements are missing.")
+        .fix("Export the data again.")
+        .run(blob(|_, blob, out| size(blob, out, ErrorCode::DataTooShort))),
+    Rule::warning("PE307", "a feed without tensors")
+        .meaning("A feed has 0 tensors. Its anchor counts as provided by the file, but there is nothing to feed.")
+        .fix("Remove the feed with popef strip --drop, so that the user provides the data, or add the tensors.")
+        .run(blob(|_, blob, out| {
             if let Some(feed) = blob.as_data().filter(|data| data.num_tensors() == 0) {
                 out.add(Spot::blob(blob.file, blob), [feed.name()], || {
                     format!("feed {} has 0 tensors", quote(&feed.name()))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE308",
-            severity: Severity::Warning,
-            title: "a feed that ends within a call",
-            meaning: "A call takes device iterations × replication factor × batch samples of a feed. The number of \
-                      samples in the feed is not a multiple of that, so the last call lacks some. (With gradient \
-                      accumulation, a call for training takes more. The file does not state how many.)",
-            fix: "Cut or extend the feed to whole calls.",
-            when: When::Always,
-        },
-        run: model(feed_divides),
-    },
-    Check {
-        rule: Rule {
-            id: "PE309",
-            severity: Severity::Error,
-            title: "a shape that is too large",
-            meaning: "The dimensions of a shape multiply to more bytes than a 64-bit number can count. The file is \
-                      damaged, or was made to crash loaders.",
-            fix: "Do not load the file. Export the model again.",
-            when: When::Always,
-        },
-        run: blob_and_model(
+        })),
+    Rule::warning("PE308", "a feed that ends within a call")
+        .meaning(
+            "A call takes device iterations × replication factor × batch samples of a feed. The number of samples in \
+             the feed is not a multiple of that, so the last call lacks some. (With gradient accumulation, a call for \
+             training takes more. The file does not state how many.)",
+        )
+        .fix("Cut or extend the feed to whole calls.")
+        .run(model(feed_divides)),
+    Rule::error("PE309", "a shape that is too large")
+        .meaning(
+            "The dimensions of a shape multiply to more bytes than a 64-bit number can count. The file is damaged, or \
+             was made to crash loaders.",
+        )
+        .fix("Do not load the file. Export the model again.")
+        .run(blob_and_model(
             |_, blob, out| size(blob, out, ErrorCode::ShapeTooLarge),
             |_, model, out| anchor_size(model, out, ErrorCode::ShapeTooLarge),
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE310",
-            severity: Severity::Warning,
-            title: "feeds of different lengths for one program",
-            meaning: "Two inputs of one main program have feeds for different numbers of calls. The program runs only \
-                      as often as the shorter feed allows, and the rest of the longer feed is not used.",
-            fix: "Export the feeds again for the same number of calls.",
-            when: When::Always,
-        },
-        run: model(feeds_differ),
-    },
+        )),
+    Rule::warning("PE310", "feeds of different lengths for one program")
+        .meaning(
+            "Two inputs of one main program have feeds for different numbers of calls. The program runs only as often \
+             as the shorter feed allows, and the rest of the longer feed is not used.",
+        )
+        .fix("Export the feeds again for the same number of calls.")
+        .run(model(feeds_differ)),
 ];
 
 fn kind(data: &DataBlob<'_>) -> &'static str {

@@ -14,62 +14,47 @@ use popef::model::{Linked, Model};
 use popef::read::{Blob, Content, ExecutableBlob, File};
 use popef::seam::Names;
 use popef::types::{BlobType, DataType, TensorType, Text, escape, is_hidden};
-use popef_findings::Severity;
-use popef_findings::{Rule, When};
+use popef_findings::Rule;
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE001",
-            severity: Severity::Error,
-            title: "trailing bytes that are not a blob",
-            meaning: "There are bytes after the last whole blob, too few to be another blob. The file was cut while it \
-                      was written or copied, or something was appended to it. Loaders refuse such a file.",
-            fix: "Copy or export the file again. If you need only the whole blobs, popef recover writes them to a \
-                   new file.",
-            when: When::Always,
-        },
-        run: set(|set, out| damage(set, out, |code| code == ErrorCode::HeaderCut)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE002",
-            severity: Severity::Error,
-            title: "an incomplete blob",
-            meaning: "A blob's header states more bytes than the file has left. A download or copy was interrupted, or \
-                      the disk was full.",
-            fix: "Compare the file's size and checksum with those of the original, and copy it again. If you need \
-                  only the whole blobs, popef recover writes them to a new file.",
-            when: When::Always,
-        },
-        run: set(|set, out| {
+    Rule::error("PE001", "trailing bytes that are not a blob")
+        .meaning(
+            "There are bytes after the last whole blob, too few to be another blob. The file was cut while it was \
+             written or copied, or something was appended to it. Loaders refuse such a file.",
+        )
+        .fix(
+            "Copy or export the file again. If you need only the whole blobs, popef recover writes them to a new file.",
+        )
+        .run(set(|set, out| damage(set, out, |code| code == ErrorCode::HeaderCut))),
+    Rule::error("PE002", "an incomplete blob")
+        .meaning(
+            "A blob's header states more bytes than the file has left. A download or copy was interrupted, or the disk \
+             was full.",
+        )
+        .fix(
+            "Compare the file's size and checksum with those of the original, and copy it again. If you need only the \
+             whole blobs, popef recover writes them to a new file.",
+        )
+        .run(set(|set, out| {
             damage(set, out, |code| matches!(code, ErrorCode::BlobCut | ErrorCode::BlobUnwritten));
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE003",
-            severity: Severity::Error,
-            title: "a blob smaller than its own messages",
-            meaning: "A blob's header states fewer bytes than its header and info message have. Exporters write the \
-                      size last, so the export was most likely interrupted.",
-            fix: "Export the model again. If you need only the whole blobs, popef recover writes them to a new file.",
-            when: When::Always,
-        },
-        run: set(|set, out| damage(set, out, |code| code == ErrorCode::BlobTooSmall)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE004",
-            severity: Severity::Error,
-            title: "a blob that cannot be read",
-            meaning: "A header or info message is not a Cap'n Proto message of PopEF's schema. The file is not a PopEF \
-                      file, its bytes were overwritten, or something else was appended to it.",
-            fix: "Check whether this is the right file. If it is, copy or export it again. If you need only the whole \
-                  blobs, popef recover writes them to a new file.",
-            when: When::Always,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE003", "a blob smaller than its own messages")
+        .meaning(
+            "A blob's header states fewer bytes than its header and info message have. Exporters write the size last, \
+             so the export was most likely interrupted.",
+        )
+        .fix("Export the model again. If you need only the whole blobs, popef recover writes them to a new file.")
+        .run(set(|set, out| damage(set, out, |code| code == ErrorCode::BlobTooSmall))),
+    Rule::error("PE004", "a blob that cannot be read")
+        .meaning(
+            "A header or info message is not a Cap'n Proto message of PopEF's schema. The file is not a PopEF file, \
+             its bytes were overwritten, or something else was appended to it.",
+        )
+        .fix(
+            "Check whether this is the right file. If it is, copy or export it again. If you need only the whole \
+             blobs, popef recover writes them to a new file.",
+        )
+        .run(set(|set, out| {
             damage(set, out, |code| {
                 let told_apart = matches!(
                     code,
@@ -77,120 +62,86 @@ pub(super) const RULES: &[Check] = &[
                 );
                 code.kind() == ErrorKind::Damaged && !told_apart
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE005",
-            severity: Severity::Error,
-            title: "a message beyond the limits",
-            meaning: "Reading a message would cost far more than its length. No exporter writes such a message. It can \
-                      be made to fill the memory of a loader.",
-            fix: "Do not load the file. If you made it and its metadata has to be that large, a program that uses this \
-                  library can open it with higher limits (popef::read::Limits).",
-            when: When::Always,
-        },
-        run: set_and_unreadable(
+        })),
+    Rule::error("PE005", "a message beyond the limits")
+        .meaning(
+            "Reading a message would cost far more than its length. No exporter writes such a message. It can be made \
+             to fill the memory of a loader.",
+        )
+        .fix(
+            "Do not load the file. If you made it and its metadata has to be that large, a program that uses this \
+             library can open it with higher limits (popef::read::Limits).",
+        )
+        .run(set_and_unreadable(
             |set, out| damage(set, out, |code| code.kind() == ErrorKind::Limit),
             |metadata, error, out| out.add(Spot::blob(metadata.file, metadata), [], || error.reason()),
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE006",
-            severity: Severity::Warning,
-            title: "a blob of unknown type",
-            meaning: "The blob's type is not one of the five types of the format. Either a later version of the format \
-                      has this type, or the bytes were changed. What loaders do with the blob is not known.",
-            fix: "Find out which program wrote the blob. If nothing needs it, remove it.",
-            when: When::Always,
-        },
-        run: blob(|_, blob, out| {
+        )),
+    Rule::warning("PE006", "a blob of unknown type")
+        .meaning(
+            "The blob's type is not one of the five types of the format. Either a later version of the format has this \
+             type, or the bytes were changed. What loaders do with the blob is not known.",
+        )
+        .fix("Find out which program wrote the blob. If nothing needs it, remove it.")
+        .run(blob(|_, blob, out| {
             if let BlobType::Other(number) = blob.blob_type() {
                 out.add(Spot::blob(blob.file, blob), [], || {
                     format!("the blob has the type {number}; only 0 to 4 are known")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE007",
-            severity: Severity::Error,
-            title: "an empty file",
-            meaning: "The file has no bytes. As a list of no blobs it can be opened, but there is nothing in it to \
-                      load. Most likely, an export, an upload or a download failed before it wrote anything.",
-            fix: "Copy or export the file again. If your files may be empty, set PE007 to note in a policy.",
-            when: When::Always,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE007", "an empty file")
+        .meaning(
+            "The file has no bytes. As a list of no blobs it can be opened, but there is nothing in it to load. Most \
+             likely, an export, an upload or a download failed before it wrote anything.",
+        )
+        .fix("Copy or export the file again. If your files may be empty, set PE007 to note in a policy.")
+        .run(set(|set, out| {
             for (file, opened) in set.files().iter().enumerate() {
                 if opened.is_empty() && opened.damage().is_none() {
                     out.add(Spot::file(file), [], || "the file is empty: it has no bytes, and so no blobs".to_owned());
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE008",
-            severity: Severity::Note,
-            title: "more data than the shape requires",
-            meaning: "A tensor or feed has bytes after its last element, which are not part of it. They do no harm: \
-                      the vendor's own listing shows such a file, so loaders accept it. Their cause is not known.",
-            fix: "To remove the bytes, use popef set --drop-surplus.",
-            when: When::Always,
-        },
-        run: blob(surplus),
-    },
-    Check {
-        rule: Rule {
-            id: "PE009",
-            severity: Severity::Warning,
-            title: "data after metadata",
-            meaning: "A metadata blob has bytes after its message. The format has no data there: something was hidden \
-                      there or overwritten, or the blob's size is wrong.",
-            fix: "Remove the bytes with popef set --drop-surplus, or export the model again.",
-            when: When::Always,
-        },
-        run: blob(|_, blob, out| {
+        })),
+    Rule::note("PE008", "more data than the shape requires")
+        .meaning(
+            "A tensor or feed has bytes after its last element, which are not part of it. They do no harm: the \
+             vendor's own listing shows such a file, so loaders accept it. Their cause is not known.",
+        )
+        .fix("To remove the bytes, use popef set --drop-surplus.")
+        .run(blob(surplus)),
+    Rule::warning("PE009", "data after metadata")
+        .meaning(
+            "A metadata blob has bytes after its message. The format has no data there: something was hidden there or \
+             overwritten, or the blob's size is wrong.",
+        )
+        .fix("Remove the bytes with popef set --drop-surplus, or export the model again.")
+        .run(blob(|_, blob, out| {
             if blob.blob_type() == BlobType::Metadata && !blob.data().is_empty() {
                 out.add(Spot::data(blob.file, blob), [], || {
                     format!("{} after the metadata, which has no data", count(blob.data().len(), "byte"))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE010",
-            severity: Severity::Error,
-            title: "an executable without a name",
-            meaning: "The name of an executable is empty. The format forbids that: neither metadata nor opaque blobs \
-                      can refer to it.",
-            fix: "Give it a name with popef set --rename =NAME, or export the model again with one.",
-            when: When::Always,
-        },
-        run: blob(|_, blob, out| {
+        })),
+    Rule::error("PE010", "an executable without a name")
+        .meaning(
+            "The name of an executable is empty. The format forbids that: neither metadata nor opaque blobs can refer \
+             to it.",
+        )
+        .fix("Give it a name with popef set --rename =NAME, or export the model again with one.")
+        .run(blob(|_, blob, out| {
             if blob.blob_type() == BlobType::PoplarExecutable && is_unnamed(blob) {
                 out.add(Spot::blob(blob.file, blob), [], || {
                     "the executable's name is empty, so nothing can refer to it".to_owned()
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE011",
-            severity: Severity::Warning,
-            title: "data without a name",
-            meaning: "The name of a tensor, feed or opaque blob is empty. Tensors and feeds are found by the name of \
-                      their anchor, and opaque blobs by the name of their framework, so most likely nothing uses this \
-                      blob.",
-            fix: "Export the blob again under its name, or remove it.",
-            when: When::Always,
-        },
-        run: blob(|_, blob, out| {
+        })),
+    Rule::warning("PE011", "data without a name")
+        .meaning(
+            "The name of a tensor, feed or opaque blob is empty. Tensors and feeds are found by the name of their \
+             anchor, and opaque blobs by the name of their framework, so most likely nothing uses this blob.",
+        )
+        .fix("Export the blob again under its name, or remove it.")
+        .run(blob(|_, blob, out| {
             if blob.blob_type() != BlobType::PoplarExecutable && is_unnamed(blob) {
                 out.add(Spot::blob(blob.file, blob), [], || {
                     let (kind, found_by) = match blob.content() {
@@ -201,63 +152,45 @@ pub(super) const RULES: &[Check] = &[
                     format!("the {kind} has no name, so no {found_by} can find it")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE012",
-            severity: Severity::Warning,
-            title: "a name that is not UTF-8",
-            meaning: "The bytes of a name are not UTF-8 text. Programs in Python and most other languages cannot write \
-                      such a name, so they cannot ask for it.",
-            fix: "Rename it in the model, and export the model again.",
-            when: When::Always,
-        },
-        run: blob_and_model(
+        })),
+    Rule::warning("PE012", "a name that is not UTF-8")
+        .meaning(
+            "The bytes of a name are not UTF-8 text. Programs in Python and most other languages cannot write such a \
+             name, so they cannot ask for it.",
+        )
+        .fix("Rename it in the model, and export the model again.")
+        .run(blob_and_model(
             |_, blob, out| names_of_blob(blob, &mut |place, kind, name| not_utf8(out, place, kind, name)),
             |_, model, out| names_of_model(model, &mut |place, kind, name| not_utf8(out, place, kind, name)),
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE013",
-            severity: Severity::Warning,
-            title: "a name with control characters",
-            meaning: "A name has characters that are not visible but have an effect: line feeds, terminal escapes, \
-                      NUL, or characters that reverse the direction of text. It can look like another name, and affect \
-                      the terminal where it is listed.",
-            fix: "Rename it with popef set --rename, or in the model before you export it again. If you did not make \
-                   the model, be careful with it.",
-            when: When::Always,
-        },
-        run: blob_and_model(
+        )),
+    Rule::warning("PE013", "a name with control characters")
+        .meaning(
+            "A name has characters that are not visible but have an effect: line feeds, terminal escapes, NUL, or \
+             characters that reverse the direction of text. It can look like another name, and affect the terminal \
+             where it is listed.",
+        )
+        .fix(
+            "Rename it with popef set --rename, or in the model before you export it again. If you did not make the \
+             model, be careful with it.",
+        )
+        .run(blob_and_model(
             |_, blob, out| names_of_blob(blob, &mut |place, kind, name| controls(out, place, kind, name)),
             |_, model, out| names_of_model(model, &mut |place, kind, name| controls(out, place, kind, name)),
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE014",
-            severity: Severity::Note,
-            title: "a blob with a version",
-            meaning: "The version of a blob is not empty. It is empty in all files from the vendor, and what loaders \
-                      do with another version is not known.",
-            fix: "If a loader refuses the file, empty the versions with popef set --set-version=.",
-            when: When::Always,
-        },
-        run: set(versions),
-    },
-    Check {
-        rule: Rule {
-            id: "PE015",
-            severity: Severity::Warning,
-            title: "an unknown data type",
-            meaning: "The element type of a tensor is not a type of the format, so the size of its elements is not \
-                      known. Its data was not checked.",
-            fix: "Find out which program wrote it, or export it with a known type.",
-            when: When::Always,
-        },
-        run: blob_and_model(
+        )),
+    Rule::note("PE014", "a blob with a version")
+        .meaning(
+            "The version of a blob is not empty. It is empty in all files from the vendor, and what loaders do with \
+             another version is not known.",
+        )
+        .fix("If a loader refuses the file, empty the versions with popef set --set-version=.")
+        .run(set(versions)),
+    Rule::warning("PE015", "an unknown data type")
+        .meaning(
+            "The element type of a tensor is not a type of the format, so the size of its elements is not known. Its \
+             data was not checked.",
+        )
+        .fix("Find out which program wrote it, or export it with a known type.")
+        .run(blob_and_model(
             |_, blob, out| {
                 if let Some(data) = blob.as_data() {
                     let kind = if data.is_feed() { "feed" } else { "tensor" };
@@ -270,18 +203,11 @@ pub(super) const RULES: &[Check] = &[
                     unknown_data_type(out, Spot::model(model), "anchor", &anchor.name, data_type);
                 }
             },
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE016",
-            severity: Severity::Warning,
-            title: "an anchor of unknown direction",
-            meaning: "An anchor's type is not input, output or unknown. Runtimes cannot connect it.",
-            fix: "Find out which program wrote it, and export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        )),
+    Rule::warning("PE016", "an anchor of unknown direction")
+        .meaning("An anchor's type is not input, output or unknown. Runtimes cannot connect it.")
+        .fix("Find out which program wrote it, and export the model again.")
+        .run(model(|_, model, out| {
             for anchor in &model.metadata().anchors {
                 if let TensorType::Other(number) = anchor.tensor_type {
                     out.add(Spot::model(model), [anchor.name.by_ref()], || {
@@ -290,40 +216,27 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE017",
-            severity: Severity::Error,
-            title: "an executable without bytes",
-            meaning: "An executable blob has no data, so there is no program to load. Most likely, the export failed.",
-            fix: "Export the model again. Check whether the disk was full.",
-            when: When::Always,
-        },
-        run: blob(|_, blob, out| {
+        })),
+    Rule::error("PE017", "an executable without bytes")
+        .meaning("An executable blob has no data, so there is no program to load. Most likely, the export failed.")
+        .fix("Export the model again. Check whether the disk was full.")
+        .run(blob(|_, blob, out| {
             if blob.blob_type() == BlobType::PoplarExecutable && blob.data().is_empty() {
                 let name = blob.name().unwrap_or_default();
                 out.add(Spot::data(blob.file, blob), [name.clone()], || {
                     format!("executable {} has no bytes", quote(&name))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE018",
-            severity: Severity::Error,
-            title: "an executable that is something else",
-            meaning: "The first bytes of an executable are those of something else: zeros, a web page, a Git LFS \
-                      pointer, a zip, 7z or RAR archive, a pickle, or compressed data that is not declared as compressed. The \
-                      download or the export failed, or the file was made by hand. Inside compressed executables only \
-                      a deep check finds this.",
-            fix: "Get the executable again, and export the model again. For a Git LFS pointer, run git lfs pull \
-                   first.",
-            when: When::Always,
-        },
-        run: executable_and_data(
+        })),
+    Rule::error("PE018", "an executable that is something else")
+        .meaning(
+            "The first bytes of an executable are those of something else: zeros, a web page, a Git LFS pointer, a \
+             zip, 7z or RAR archive, a pickle, or compressed data that is not declared as compressed. The download or \
+             the export failed, or the file was made by hand. Inside compressed executables only a deep check finds \
+             this.",
+        )
+        .fix("Get the executable again, and export the model again. For a Git LFS pointer, run git lfs pull first.")
+        .run(executable_and_data(
             |executable, stored, out| {
                 if let Stored::Plain(Start::Other(what)) = stored {
                     something_else(executable, what, out);
@@ -335,23 +248,17 @@ pub(super) const RULES: &[Check] = &[
                     something_else(&Linked::new(blob.file, executable), what, out);
                 }
             },
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE019",
-            severity: Severity::Warning,
-            title: "a file given twice",
-            meaning: "The same file was given more than once, by the same path or by another path or link. It is checked once.",
-            fix: "Give each file once.",
-            when: When::Always,
-        },
-        run: set(|set, out| {
+        )),
+    Rule::warning("PE019", "a file given twice")
+        .meaning(
+            "The same file was given more than once, by the same path or by another path or link. It is checked once.",
+        )
+        .fix("Give each file once.")
+        .run(set(|set, out| {
             for (&file, again) in &set.again {
                 out.add(Spot::file(file), [], || given_again(set.files().get(file).and_then(File::path), again));
             }
-        }),
-    },
+        })),
 ];
 
 fn given_again(first: Option<&Path>, again: &[File]) -> String {

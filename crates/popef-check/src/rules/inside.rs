@@ -11,65 +11,58 @@ use popef::model::Linked;
 use popef::read::Blob;
 use popef::types::escape;
 use popef_findings::Inspection;
-use popef_findings::Severity;
 use popef_findings::{Rule, When};
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE801",
-            severity: Severity::Note,
-            title: "a Poplar executable whose archive is damaged (unverified)",
-            meaning: "According to Poplar's header, an archive follows. It unpacks, but it is not a Unix archive with a \
-                      program for each tile, or this archive is damaged. Most likely, Poplar cannot load the executable. \
-                      (PE407 reports an archive that does not unpack.) This is unverified: no executable of Poplar is \
-                      public, so it is inferred what the archive looks like.",
-            fix: "Compare the file with the original, and copy or export it again. If the model runs with this file, \
-                  this rule is wrong: turn it off with a policy, and please report it to the authors of this library.",
-            when: When::Inspected,
-        },
-        run: data(|blob, scanned, out| {
+    Rule::note("PE801", "a Poplar executable whose archive is damaged (unverified)")
+        .meaning(
+            "According to Poplar's header, an archive follows. It unpacks, but it is not a Unix archive with a program \
+             for each tile, or this archive is damaged. Most likely, Poplar cannot load the executable. (PE407 reports \
+             an archive that does not unpack.) This is unverified: no executable of Poplar is public, so it is \
+             inferred what the archive looks like.",
+        )
+        .fix(
+            "Compare the file with the original, and copy or export it again. If the model runs with this file, this \
+             rule is wrong: turn it off with a policy, and please report it to the authors of this library.",
+        )
+        .when(When::Inspected)
+        .run(data(|blob, scanned, out| {
             if let Some(Inspection::Damaged(why)) = inspected(scanned) {
                 finding(blob, out, &escape(why));
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE802",
-            severity: Severity::Note,
-            title: "tiles that do not fit the number of IPUs (unverified)",
-            meaning: "An IPU has 1,216 tiles (Mk1) or 1,472 (Mk2, Bow), and an executable has a program for each tile. \
-                      The number of programs in this executable fits neither all IPUs that its metadata states nor those \
-                      of one or some replicas. The executable or the metadata is of another model, or the executable was \
-                      compiled for a target with fewer tiles. This is unverified: no executable of Poplar is public, and \
-                      it is not known whether tiles without work have a program.",
-            fix: "Check whether the executable and the metadata are from the same export. If the model runs with these \
-                  files, turn this rule off with a policy.",
-            when: When::Inspected,
-        },
-        run: set(other_number_of_tiles),
-    },
-    Check {
-        rule: Rule {
-            id: "PE803",
-            severity: Severity::Note,
-            title: "a tile that needs more memory than it has (unverified)",
-            meaning: "A tile has 256 KiB of memory (Mk1, with 1,216 tiles) or 624 KiB (Mk2 and Bow, with 1,472). The \
-                      program of a tile needs more, so the model does not fit. Poplar normally refuses to compile such a \
-                      model; an engine option allows it. This is unverified: no executable of Poplar is public, so it is \
-                      inferred what is in the memory of a tile.",
-            fix: "Compile the model for more IPUs, or so that it needs less memory. popef dump --execs --verbose \
-                  shows how much the fullest tile needs.",
-            when: When::Inspected,
-        },
-        run: data(|blob, scanned, out| {
+        })),
+    Rule::note("PE802", "tiles that do not fit the number of IPUs (unverified)")
+        .meaning(
+            "An IPU has 1,216 tiles (Mk1) or 1,472 (Mk2, Bow), and an executable has a program for each tile. The \
+             number of programs in this executable fits neither all IPUs that its metadata states nor those of one or \
+             some replicas. The executable or the metadata is of another model, or the executable was compiled for a \
+             target with fewer tiles. This is unverified: no executable of Poplar is public, and it is not known \
+             whether tiles without work have a program.",
+        )
+        .fix(
+            "Check whether the executable and the metadata are from the same export. If the model runs with these \
+             files, turn this rule off with a policy.",
+        )
+        .when(When::Inspected)
+        .run(set(other_number_of_tiles)),
+    Rule::note("PE803", "a tile that needs more memory than it has (unverified)")
+        .meaning(
+            "A tile has 256 KiB of memory (Mk1, with 1,216 tiles) or 624 KiB (Mk2 and Bow, with 1,472). The program of \
+             a tile needs more, so the model does not fit. Poplar normally refuses to compile such a model; an engine \
+             option allows it. This is unverified: no executable of Poplar is public, so it is inferred what is in the \
+             memory of a tile.",
+        )
+        .fix(
+            "Compile the model for more IPUs, or so that it needs less memory. popef dump --execs --verbose shows how \
+             much the fullest tile needs.",
+        )
+        .when(When::Inspected)
+        .run(data(|blob, scanned, out| {
             let Some(&Inspection::Tiles { count: tiles, fullest, bytes }) = inspected(scanned) else { return };
             let Some(chip) = chip_of(tiles).filter(|chip| bytes > chip.tile_memory) else { return };
             let needed = count(bytes, "byte");
             finding(blob, out, &format!("tile {fullest} needs {needed} of memory, and has {}", chip.tile_memory));
-        }),
-    },
+        })),
 ];
 
 /// What matters of a kind of IPU.

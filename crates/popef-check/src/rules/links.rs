@@ -9,20 +9,13 @@ use popef::model::{Linked, Model, Phase, Source};
 use popef::read::{Blob, File, OpaqueBlob};
 use popef::seam::{Key, Names};
 use popef::types::{Anchor, TensorType, Text, escape};
-use popef_findings::Severity;
-use popef_findings::{Rule, When};
+use popef_findings::Rule;
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE101",
-            severity: Severity::Error,
-            title: "metadata for a missing executable",
-            meaning: "The metadata names an executable that is not in the files, so the model cannot be loaded.",
-            fix: "Give the file with the executable too, or export the model again.",
-            when: When::Always,
-        },
-        run: set(|set, out| {
+    Rule::error("PE101", "metadata for a missing executable")
+        .meaning("The metadata names an executable that is not in the files, so the model cannot be loaded.")
+        .fix("Give the file with the executable too, or export the model again.")
+        .run(set(|set, out| {
             let missing = || set.metadata().filter(|metadata| lacks_executable(set, &metadata.executable()));
             let like = executables_like(set, missing().map(|metadata| metadata.executable()));
             for metadata in missing() {
@@ -32,19 +25,14 @@ pub(super) const RULES: &[Check] = &[
                     format!("the metadata is for executable {name}, which is not in the files{hint}")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE102",
-            severity: Severity::Warning,
-            title: "an opaque blob for a missing executable",
-            meaning: "An opaque blob names an executable that is not in the files. The framework that wrote it will \
-                      not find its executable.",
-            fix: "Give the file with the executable too, or export the model again.",
-            when: When::Always,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::warning("PE102", "an opaque blob for a missing executable")
+        .meaning(
+            "An opaque blob names an executable that is not in the files. The framework that wrote it will not find \
+             its executable.",
+        )
+        .fix("Give the file with the executable too, or export the model again.")
+        .run(set(|set, out| {
             let missing = || set.opaques().filter(|opaque| lacks_executable(set, &opaque.executable()));
             let like = executables_like(set, missing().map(|opaque| opaque.executable()));
             for opaque in missing() {
@@ -55,20 +43,17 @@ pub(super) const RULES: &[Check] = &[
                     format!("opaque blob {name} is for executable {executable}, which is not in the files{hint}")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE103",
-            severity: Severity::Warning,
-            title: "an executable without metadata",
-            meaning: "No metadata names the executable. The model runtimes and Triton cannot run it. Perhaps the \
-                      framework that wrote it can, by its opaque blob.",
-            fix: "Give the file with the metadata too. PopART writes no metadata for a model that it cannot describe, \
-                  and says so during the export.",
-            when: When::Always,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::warning("PE103", "an executable without metadata")
+        .meaning(
+            "No metadata names the executable. The model runtimes and Triton cannot run it. Perhaps the framework that \
+             wrote it can, by its opaque blob.",
+        )
+        .fix(
+            "Give the file with the metadata too. PopART writes no metadata for a model that it cannot describe, and \
+             says so during the export.",
+        )
+        .run(set(|set, out| {
             for executable in set.executables().filter(|_| set.complete) {
                 let name = executable.name();
                 if set.links.first(Key::METADATA_OF, name.as_bytes()).is_none() {
@@ -77,99 +62,66 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE104",
-            severity: Severity::Error,
-            title: "two metadata blobs for one executable",
-            meaning: "More than one metadata blob names the same executable. PopART refuses this. Which one other \
-                      loaders take is not known.",
-            fix: "Give each model's files separately, or remove one of the metadata blobs.",
-            when: When::Always,
-        },
-        run: blob(|set, blob, out| {
+        })),
+    Rule::error("PE104", "two metadata blobs for one executable")
+        .meaning(
+            "More than one metadata blob names the same executable. PopART refuses this. Which one other loaders take \
+             is not known.",
+        )
+        .fix("Give each model's files separately, or remove one of the metadata blobs.")
+        .run(blob(|set, blob, out| {
             if let Some(first) = set.earlier(Key::METADATA_OF, blob) {
                 let name = blob.named_by(Key::METADATA_OF).map(Text::from).unwrap_or_default();
                 out.add(Spot::blob(blob.file, blob), [name.clone()], || {
                     format!("duplicate metadata for executable {}; the first is {}", quote(&name), at(set, &first))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE105",
-            severity: Severity::Error,
-            title: "two executables with one name",
-            meaning: "The name of an executable has to be unique. Which of the two a loader takes is not known. PopART \
-                      refuses the file.",
-            fix: "Give each model's files separately, leave one of the two out with popef strip --drop and its \
-                  number, or export it under another name.",
-            when: When::Always,
-        },
-        run: blob(|set, blob, out| same_name(set, blob, out, Key::EXECUTABLE, "executable")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE106",
-            severity: Severity::Error,
-            title: "two tensors with one name",
-            meaning: "Two tensor blobs have the same name. Which one is loaded is not known, and the model may run \
-                      with the wrong weights.",
-            fix: "Remove one of them. Files that are given together are one set: check unrelated models separately.",
-            when: When::Always,
-        },
-        run: blob(|set, blob, out| same_name(set, blob, out, Key::TENSOR, "tensor")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE107",
-            severity: Severity::Error,
-            title: "two feeds with one name",
-            meaning: "Two feed blobs have the same name. Which one is fed is not known.",
-            fix: "Remove one of them, or write one feed with the tensors of both.",
-            when: When::Always,
-        },
-        run: blob(|set, blob, out| same_name(set, blob, out, Key::FEED, "feed")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE108",
-            severity: Severity::Warning,
-            title: "a tensor without an anchor",
-            meaning: "No anchor of any model has the tensor's name, so nothing uses it. If the name is mistyped, the \
-                      intended anchor has no data, and a runtime asks the user for it.",
-            fix: "Compare its name with the names of the anchors. If it is mistyped, use popef set --rename. If \
-                  nothing needs the tensor, remove it with popef strip --drop.",
-            when: When::Always,
-        },
-        run: set(|set, out| without_anchor(set, out, Key::TENSOR, "tensor")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE109",
-            severity: Severity::Warning,
-            title: "a feed without an anchor",
-            meaning: "No anchor of any model has the feed's name, so nothing is fed from it.",
-            fix: "Compare its name with the names of the anchors. If it is mistyped, use popef set --rename. If \
-                  nothing needs the feed, remove it with popef strip --drop.",
-            when: When::Always,
-        },
-        run: set(|set, out| without_anchor(set, out, Key::FEED, "feed")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE110",
-            severity: Severity::Error,
-            title: "a tensor and a feed with one name",
-            meaning: "A tensor and a feed have the same name, so both are data for the same anchor. Which of the two a \
-                      runtime takes is not known.",
-            fix: "Remove one of them.",
-            when: When::Always,
-        },
-        run: blob(|set, blob, out| {
+        })),
+    Rule::error("PE105", "two executables with one name")
+        .meaning(
+            "The name of an executable has to be unique. Which of the two a loader takes is not known. PopART refuses \
+             the file.",
+        )
+        .fix(
+            "Give each model's files separately, leave one of the two out with popef strip --drop and its number, or \
+             export it under another name.",
+        )
+        .run(blob(|set, blob, out| same_name(set, blob, out, Key::EXECUTABLE, "executable"))),
+    Rule::error("PE106", "two tensors with one name")
+        .meaning(
+            "Two tensor blobs have the same name. Which one is loaded is not known, and the model may run with the \
+             wrong weights.",
+        )
+        .fix("Remove one of them. Files that are given together are one set: check unrelated models separately.")
+        .run(blob(|set, blob, out| same_name(set, blob, out, Key::TENSOR, "tensor"))),
+    Rule::error("PE107", "two feeds with one name")
+        .meaning("Two feed blobs have the same name. Which one is fed is not known.")
+        .fix("Remove one of them, or write one feed with the tensors of both.")
+        .run(blob(|set, blob, out| same_name(set, blob, out, Key::FEED, "feed"))),
+    Rule::warning("PE108", "a tensor without an anchor")
+        .meaning(
+            "No anchor of any model has the tensor's name, so nothing uses it. If the name is mistyped, the intended \
+             anchor has no data, and a runtime asks the user for it.",
+        )
+        .fix(
+            "Compare its name with the names of the anchors. If it is mistyped, use popef set --rename. If nothing \
+             needs the tensor, remove it with popef strip --drop.",
+        )
+        .run(set(|set, out| without_anchor(set, out, Key::TENSOR, "tensor"))),
+    Rule::warning("PE109", "a feed without an anchor")
+        .meaning("No anchor of any model has the feed's name, so nothing is fed from it.")
+        .fix(
+            "Compare its name with the names of the anchors. If it is mistyped, use popef set --rename. If nothing \
+             needs the feed, remove it with popef strip --drop.",
+        )
+        .run(set(|set, out| without_anchor(set, out, Key::FEED, "feed"))),
+    Rule::error("PE110", "a tensor and a feed with one name")
+        .meaning(
+            "A tensor and a feed have the same name, so both are data for the same anchor. Which of the two a runtime \
+             takes is not known.",
+        )
+        .fix("Remove one of them.")
+        .run(blob(|set, blob, out| {
             let Some(name) = blob.named_by(Key::FEED) else { return };
             let tensor = set.links.first(Key::TENSOR, name).and_then(|first| set.linked(first));
             if let Some(tensor) = tensor {
@@ -178,70 +130,46 @@ pub(super) const RULES: &[Check] = &[
                     format!("feed {} has the name of a tensor: {}", quote(&name), at(set, &tensor))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE111",
-            severity: Severity::Warning,
-            title: "data for an output",
-            meaning: "All anchors with this name are outputs. A runtime writes to outputs and never reads this data.",
-            fix: "If it is an expected result, keep it in a separate file, and remove it here with popef strip \
-                  --drop. If it is a weight, the model lacks the input anchor that loads it.",
-            when: When::Always,
-        },
-        run: set(data_for_output),
-    },
-    Check {
-        rule: Rule {
-            id: "PE112",
-            severity: Severity::Warning,
-            title: "two opaque blobs with one name for one executable",
-            meaning: "A framework looks for its opaque blob by name and executable, and finds two. Which one it takes \
-                      is not known. PopART refuses the file.",
-            fix: "Remove the older one.",
-            when: When::Always,
-        },
-        run: set(same_opaque),
-    },
-    Check {
-        rule: Rule {
-            id: "PE113",
-            severity: Severity::Warning,
-            title: "some weights without data",
-            meaning: "Inputs that only the load programs use are weights. The files have data for some of them, but \
-                      not for all, so a runtime asks the user for the others. (PopART leaves out the state of its random \
-                      numbers if it compiles without a device. That input is not reported.)",
-            fix: "Give the file with the missing weights too, or export the model again with all weights.",
-            when: When::Always,
-        },
-        run: model(|set, model, out| weights_without_data(set, model, out, true)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE114",
-            severity: Severity::Note,
-            title: "no weights in the files",
-            meaning: "Inputs that only the load programs use are weights, and the files have data for none of them. \
-                      The framework that exported the model may provide the weights; other runtimes ask the user for \
-                      them.",
-            fix: "To run the model without its framework, give the file with the weights too, or export the model \
-                   with its weights.",
-            when: When::Always,
-        },
-        run: model(|set, model, out| weights_without_data(set, model, out, false)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE115",
-            severity: Severity::Warning,
-            title: "data that no load or main program reads",
-            meaning: "An input has data in the files, but the program flow runs none of the input's programs, neither \
-                      to load the model nor in a call. So the data is never uploaded.",
-            fix: "Compare the input's programs with the program flow, and export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE111", "data for an output")
+        .meaning("All anchors with this name are outputs. A runtime writes to outputs and never reads this data.")
+        .fix(
+            "If it is an expected result, keep it in a separate file, and remove it here with popef strip --drop. If \
+             it is a weight, the model lacks the input anchor that loads it.",
+        )
+        .run(set(data_for_output)),
+    Rule::warning("PE112", "two opaque blobs with one name for one executable")
+        .meaning(
+            "A framework looks for its opaque blob by name and executable, and finds two. Which one it takes is not \
+             known. PopART refuses the file.",
+        )
+        .fix("Remove the older one.")
+        .run(set(same_opaque)),
+    Rule::warning("PE113", "some weights without data")
+        .meaning(
+            "Inputs that only the load programs use are weights. The files have data for some of them, but not for \
+             all, so a runtime asks the user for the others. (PopART leaves out the state of its random numbers if it \
+             compiles without a device. That input is not reported.)",
+        )
+        .fix("Give the file with the missing weights too, or export the model again with all weights.")
+        .run(model(|set, model, out| weights_without_data(set, model, out, true))),
+    Rule::note("PE114", "no weights in the files")
+        .meaning(
+            "Inputs that only the load programs use are weights, and the files have data for none of them. The \
+             framework that exported the model may provide the weights; other runtimes ask the user for them.",
+        )
+        .fix(
+            "To run the model without its framework, give the file with the weights too, or export the model with its \
+             weights.",
+        )
+        .run(model(|set, model, out| weights_without_data(set, model, out, false))),
+    Rule::warning("PE115", "data that no load or main program reads")
+        .meaning(
+            "An input has data in the files, but the program flow runs none of the input's programs, neither to load \
+             the model nor in a call. So the data is never uploaded.",
+        )
+        .fix("Compare the input's programs with the program flow, and export the model again.")
+        .run(model(|_, model, out| {
             let is_read = |anchor: &Anchor| model.runs_in(anchor, Phase::Load) || model.runs_in(anchor, Phase::Main);
             for (anchor, source) in model.anchors().filter(|(anchor, _)| anchor.tensor_type == TensorType::Input) {
                 if matches!(source, Source::Tensor(_) | Source::Feed(_))
@@ -256,8 +184,7 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
+        })),
 ];
 
 /// Iterates over weights without data in the files: inputs that only load programs use, except the seed.

@@ -14,42 +14,32 @@ use popef::read::{Data, OpaqueBlob};
 use popef::seam::Key;
 use popef::seam::{LONGEST_TABLE, message_len};
 use popef::types::{Anchor, DataType, Text};
-use popef_findings::Loader;
-use popef_findings::Severity;
-use popef_findings::{Rule, When};
+use popef_findings::{Loader, Rule, When};
 use popef_payload::Framework;
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE601",
-            severity: Severity::Error,
-            title: "PopART: more than one PopART blob",
-            meaning: "PopART takes every opaque blob whose name contains \"popart\" as its own, and refuses a file \
-                      with two. If such a file is used as a cache, PopART silently skips it and compiles the model \
-                      again each time.",
-            fix: "Give PopART one model at a time.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(|set, out| {
+    Rule::error("PE601", "PopART: more than one PopART blob")
+        .meaning(
+            "PopART takes every opaque blob whose name contains \"popart\" as its own, and refuses a file with two. If \
+             such a file is used as a cache, PopART silently skips it and compiles the model again each time.",
+        )
+        .fix("Give PopART one model at a time.")
+        .when(When::Loader(Loader::Popart))
+        .run(set(|set, out| {
             for opaque in popart_opaques(set).skip(1) {
                 out.add(Spot::blob(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob {} is another one with \"popart\" in its name", quote(&opaque.name()))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE602",
-            severity: Severity::Error,
-            title: "PopART: its executable is missing or not unique",
-            meaning: "PopART's opaque blob names an executable, and PopART requires exactly one with that name.",
-            fix: "If the executable is missing, give the file with it too. If there are two, give the files of one \
-                  model only.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE602", "PopART: its executable is missing or not unique")
+        .meaning("PopART's opaque blob names an executable, and PopART requires exactly one with that name.")
+        .fix(
+            "If the executable is missing, give the file with it too. If there are two, give the files of one model \
+             only.",
+        )
+        .when(When::Loader(Loader::Popart))
+        .run(set(|set, out| {
             let Some(opaque) = popart_opaques(set).next().filter(|_| set.complete) else { return };
             let name = opaque.executable();
             let number = set.links.all(Key::EXECUTABLE, name.as_bytes()).count();
@@ -60,35 +50,23 @@ pub(super) const RULES: &[Check] = &[
                     format!("PopART's blob is for executable {}, but {have} this name", quote(&name))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE603",
-            severity: Severity::Error,
-            title: "PopART: not exactly one executable",
-            meaning: "If no opaque blob is PopART's, PopART takes the only executable. The files have none, or more \
-                      than one.",
-            fix: "Give PopART the files of one model, with its executable.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE603", "PopART: not exactly one executable")
+        .meaning(
+            "If no opaque blob is PopART's, PopART takes the only executable. The files have none, or more than one.",
+        )
+        .fix("Give PopART the files of one model, with its executable.")
+        .when(When::Loader(Loader::Popart))
+        .run(set(|set, out| {
             if set.complete && popart_opaques(set).next().is_none() {
                 exactly_one_executable(set, out, "PopART");
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE604",
-            severity: Severity::Error,
-            title: "PopART: two metadata blobs for its executable",
-            meaning: "PopART refuses a file in which more than one metadata blob names the executable of its opaque \
-                      blob.",
-            fix: "Remove one of the metadata blobs.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE604", "PopART: two metadata blobs for its executable")
+        .meaning("PopART refuses a file in which more than one metadata blob names the executable of its opaque blob.")
+        .fix("Remove one of the metadata blobs.")
+        .when(When::Loader(Loader::Popart))
+        .run(set(|set, out| {
             let Some(opaque) = popart_opaques(set).next() else { return };
             let name = opaque.executable();
             let metadata = set.links.all(Key::METADATA_OF, name.as_bytes()).filter_map(|id| set.linked(id));
@@ -97,76 +75,55 @@ pub(super) const RULES: &[Check] = &[
                     format!("another metadata blob for PopART's executable {}", quote(&name))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE605",
-            severity: Severity::Error,
-            title: "PopART: an executable's name that is not a number",
-            meaning: "PopART reads the executable's name as its hash, so the name has to begin with a number. PopART \
-                      refuses the file, or silently skips it if it is used as a cache.",
-            fix: "Export the model with PopART, or use the executable's hash in decimal digits as its name.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(popart_hash),
-    },
-    Check {
-        rule: Rule {
-            id: "PE606",
-            severity: Severity::Warning,
-            title: "PopART: a tensor that it ignores",
-            meaning: "PopART takes only tensors whose name is an anchor of its metadata, and silently ignores all \
-                      others. The weights of this tensor are not loaded.",
-            fix: "Compare the tensor's name with the names of the anchors.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(popart_ignores),
-    },
-    Check {
-        rule: Rule {
-            id: "PE607",
-            severity: Severity::Warning,
-            title: "PopART: its blob is missing",
-            meaning: "No opaque blob in the files has \"popart\" in its name. PopART can load the executable, but has \
-                      no state of its own for it, so it cannot run a session.",
-            fix: "Export the model with PopART.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE605", "PopART: an executable's name that is not a number")
+        .meaning(
+            "PopART reads the executable's name as its hash, so the name has to begin with a number. PopART refuses \
+             the file, or silently skips it if it is used as a cache.",
+        )
+        .fix("Export the model with PopART, or use the executable's hash in decimal digits as its name.")
+        .when(When::Loader(Loader::Popart))
+        .run(set(popart_hash)),
+    Rule::warning("PE606", "PopART: a tensor that it ignores")
+        .meaning(
+            "PopART takes only tensors whose name is an anchor of its metadata, and silently ignores all others. The \
+             weights of this tensor are not loaded.",
+        )
+        .fix("Compare the tensor's name with the names of the anchors.")
+        .when(When::Loader(Loader::Popart))
+        .run(set(popart_ignores)),
+    Rule::warning("PE607", "PopART: its blob is missing")
+        .meaning(
+            "No opaque blob in the files has \"popart\" in its name. PopART can load the executable, but has no state \
+             of its own for it, so it cannot run a session.",
+        )
+        .fix("Export the model with PopART.")
+        .when(When::Loader(Loader::Popart))
+        .run(set(|set, out| {
             missing(set, out, popart_opaques(set).next().is_none(), "no opaque blob has \"popart\" in its name");
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE608",
-            severity: Severity::Error,
-            title: "PopART: its blob is not a valid message",
-            meaning: "PopART's opaque blob has to be exactly one Cap'n Proto message. This one is empty, cut, or \
-                      something else. PopART cannot load it, and silently skips the file if it is used as a cache.",
-            fix: "Export the model with PopART again.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: opaque(|_, opaque, _, out| {
+        })),
+    Rule::error("PE608", "PopART: its blob is not a valid message")
+        .meaning(
+            "PopART's opaque blob has to be exactly one Cap'n Proto message. This one is empty, cut, or something \
+             else. PopART cannot load it, and silently skips the file if it is used as a cache.",
+        )
+        .fix("Export the model with PopART again.")
+        .when(When::Loader(Loader::Popart))
+        .run(opaque(|_, opaque, _, out| {
             if let Some(wrong) = is_popart(&opaque.name()).then(|| not_a_message(&opaque.data())).flatten() {
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob {}: {wrong}", quote(&opaque.name()))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE609",
-            severity: Severity::Error,
-            title: "PopART: metadata for another executable",
-            meaning: "PopART's opaque blob names an executable, and all metadata in the files is for other \
-                      executables. So PopART finds no anchors for its executable, and loads no weights.",
-            fix: "Give the file with the metadata too, or export the model again. Do not mix blobs of different \
-                   exports.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE609", "PopART: metadata for another executable")
+        .meaning(
+            "PopART's opaque blob names an executable, and all metadata in the files is for other executables. So \
+             PopART finds no anchors for its executable, and loads no weights.",
+        )
+        .fix("Give the file with the metadata too, or export the model again. Do not mix blobs of different exports.")
+        .when(When::Loader(Loader::Popart))
+        .run(set(|set, out| {
             let Some(opaque) = popart_opaques(set).next().filter(|_| set.complete) else { return };
             let name = opaque.executable();
             let other = set.metadata().next().map(|metadata| metadata.executable());
@@ -176,111 +133,76 @@ pub(super) const RULES: &[Check] = &[
                     format!("PopART's blob is for executable {name}, but the metadata is for {other}")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE610",
-            severity: Severity::Warning,
-            title: "PopART: no input for the seed",
-            meaning: "The metadata names a handle for the random seed, and no input anchor has it. PopART always \
-                      writes that anchor, and sets the seed by it.",
-            fix: "Export the model with PopART again.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: model(|set, model, out| {
+        })),
+    Rule::warning("PE610", "PopART: no input for the seed")
+        .meaning(
+            "The metadata names a handle for the random seed, and no input anchor has it. PopART always writes that \
+             anchor, and sets the seed by it.",
+        )
+        .fix("Export the model with PopART again.")
+        .when(When::Loader(Loader::Popart))
+        .run(model(|set, model, out| {
             let handle = &model.metadata().seed_handle;
             if lacks_seed(model) && has_opaque(set, model, Framework::Popart, out) == Some(true) {
                 out.add(Spot::model(model), [handle.by_ref()], || {
                     format!("no input has the seed's handle {}", quote(handle))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE611",
-            severity: Severity::Error,
-            title: "PopTorch: not exactly one executable",
-            meaning: "PopTorch requires exactly one executable in the file. It loads it with PopART, so check for \
-                      popart as well.",
-            fix: "Give PopTorch one file with one executable.",
-            when: When::Loader(Loader::Poptorch),
-        },
-        run: set(|set, out| exactly_one_executable(set, out, "PopTorch")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE612",
-            severity: Severity::Error,
-            title: "PopTorch: its blob is missing",
-            meaning: "No opaque blob is named \"poptorch\", and no file begins with PopTorch's pickle, as files of SDK 2.5 \
-                      and older do. PopTorch refuses the file.",
-            fix: "Export the model with PopTorch. Files from PopART do not have this blob.",
-            when: When::Loader(Loader::Poptorch),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE611", "PopTorch: not exactly one executable")
+        .meaning(
+            "PopTorch requires exactly one executable in the file. It loads it with PopART, so check for popart as \
+             well.",
+        )
+        .fix("Give PopTorch one file with one executable.")
+        .when(When::Loader(Loader::Poptorch))
+        .run(set(|set, out| exactly_one_executable(set, out, "PopTorch"))),
+    Rule::error("PE612", "PopTorch: its blob is missing")
+        .meaning(
+            "No opaque blob is named \"poptorch\", and no file begins with PopTorch's pickle, as files of SDK 2.5 and \
+             older do. PopTorch refuses the file.",
+        )
+        .fix("Export the model with PopTorch. Files from PopART do not have this blob.")
+        .when(When::Loader(Loader::Poptorch))
+        .run(set(|set, out| {
             missing(set, out, !set.has_poptorch(), "no opaque blob is named \"poptorch\"");
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE613",
-            severity: Severity::Note,
-            title: "PopTorch: the required version",
-            meaning: "PopTorch loads only files that the same version of PopTorch wrote. This is the version in the \
-                      file.",
-            fix: "Load the file with this version of PopTorch.",
-            when: When::Loader(Loader::Poptorch),
-        },
-        run: pickle(|_, pickled, out| {
+        })),
+    Rule::note("PE613", "PopTorch: the required version")
+        .meaning("PopTorch loads only files that the same version of PopTorch wrote. This is the version in the file.")
+        .fix("Load the file with this version of PopTorch.")
+        .when(When::Loader(Loader::Poptorch))
+        .run(pickle(|_, pickled, out| {
             if let Some(version) = pickled.pickle.poptorch_version.as_deref().map(Text::from) {
                 out.add(pickled.start, [version.clone()], || {
                     format!("PopTorch {} wrote the file, and only this version loads it", quote(&version))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE614",
-            severity: Severity::Error,
-            title: "PopTorch: its blob has no version",
-            meaning: "PopTorch first compares the version in its blob with its own, and refuses the file if they \
-                      differ. This blob is not a pickle, or it records no version.",
-            fix: "Export the model with PopTorch again.",
-            when: When::Loader(Loader::Poptorch),
-        },
-        run: opaque(|_, opaque, pickle, out| {
+        })),
+    Rule::error("PE614", "PopTorch: its blob has no version")
+        .meaning(
+            "PopTorch first compares the version in its blob with its own, and refuses the file if they differ. This \
+             blob is not a pickle, or it records no version.",
+        )
+        .fix("Export the model with PopTorch again.")
+        .when(When::Loader(Loader::Poptorch))
+        .run(opaque(|_, opaque, pickle, out| {
             if opaque.name() == "poptorch" && pickle.is_none_or(|pickle| pickle.poptorch_version.is_none()) {
                 let what = if pickle.is_some() { "records no version of PopTorch" } else { "is not a pickle" };
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     format!("opaque blob \"poptorch\" {what}")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE621",
-            severity: Severity::Error,
-            title: "TensorFlow: its blob is missing",
-            meaning: "No opaque blob is named \"tensorflow\". TensorFlow refuses the file.",
-            fix: "Export the model with TensorFlow for the IPU.",
-            when: When::Loader(Loader::Tensorflow),
-        },
-        run: set(|set, out| unnamed(set, out, "tensorflow")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE622",
-            severity: Severity::Error,
-            title: "TensorFlow: its executable is missing",
-            meaning: "TensorFlow looks for the executable that its opaque blob names, and it is not in the files.",
-            fix: "Export the model again, or give the file with the executable too.",
-            when: When::Loader(Loader::Tensorflow),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE621", "TensorFlow: its blob is missing")
+        .meaning("No opaque blob is named \"tensorflow\". TensorFlow refuses the file.")
+        .fix("Export the model with TensorFlow for the IPU.")
+        .when(When::Loader(Loader::Tensorflow))
+        .run(set(|set, out| unnamed(set, out, "tensorflow"))),
+    Rule::error("PE622", "TensorFlow: its executable is missing")
+        .meaning("TensorFlow looks for the executable that its opaque blob names, and it is not in the files.")
+        .fix("Export the model again, or give the file with the executable too.")
+        .when(When::Loader(Loader::Tensorflow))
+        .run(set(|set, out| {
             for opaque in set.opaques().filter(|opaque| set.complete && opaque.name() == "tensorflow") {
                 let name = opaque.executable();
                 if set.links.first(Key::EXECUTABLE, name.as_bytes()).is_none() {
@@ -289,93 +211,67 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE623",
-            severity: Severity::Error,
-            title: "TensorFlow: two anchors with one name",
-            meaning: "TensorFlow's export gives every anchor a unique name, inputs and outputs together, and programs \
-                      that load its files rely on it.",
-            fix: "Export the model with TensorFlow for the IPU.",
-            when: When::Loader(Loader::Tensorflow),
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE623", "TensorFlow: two anchors with one name")
+        .meaning(
+            "TensorFlow's export gives every anchor a unique name, inputs and outputs together, and programs that load \
+             its files rely on it.",
+        )
+        .fix("Export the model with TensorFlow for the IPU.")
+        .when(When::Loader(Loader::Tensorflow))
+        .run(model(|_, model, out| {
             for (_, Anchor { name, .. }) in out.doubled(&model.metadata().anchors, |anchor| Some(&anchor.name)) {
                 out.add(Spot::model(model), [name.by_ref()], || {
                     format!("more than one anchor is named {}", quote(name))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE624",
-            severity: Severity::Error,
-            title: "TensorFlow: its blob is empty",
-            meaning: "TensorFlow's opaque blob has no bytes, so it states no version of TensorFlow. TensorFlow loads \
-                      only files that its own version wrote.",
-            fix: "Export the model with TensorFlow for the IPU again.",
-            when: When::Loader(Loader::Tensorflow),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE624", "TensorFlow: its blob is empty")
+        .meaning(
+            "TensorFlow's opaque blob has no bytes, so it states no version of TensorFlow. TensorFlow loads only files \
+             that its own version wrote.",
+        )
+        .fix("Export the model with TensorFlow for the IPU again.")
+        .when(When::Loader(Loader::Tensorflow))
+        .run(set(|set, out| {
             let is_empty = |opaque: &Linked<OpaqueBlob<'_>>| opaque.name() == "tensorflow" && opaque.data().is_empty();
             for opaque in set.opaques().filter(is_empty) {
                 out.add(Spot::data(opaque.file, opaque.blob.blob()), [opaque.name()], || {
                     "opaque blob \"tensorflow\" is empty".to_owned()
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE631",
-            severity: Severity::Error,
-            title: "Triton: no metadata",
-            meaning: "Triton's backend and the model runtimes find a model by its metadata, and the files have none.",
-            fix: "Give the file with the metadata too, or export the model again.",
-            when: When::Loader(Loader::Triton),
-        },
-        run: set(|set, out| missing(set, out, set.metadata().next().is_none(), "none of the files has metadata")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE632",
-            severity: Severity::Error,
-            title: "Triton: no executable",
-            meaning: "The files have no executable, so there is nothing to run.",
-            fix: "Give the file with the executable too, or export the model again.",
-            when: When::Loader(Loader::Triton),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE631", "Triton: no metadata")
+        .meaning("Triton's backend and the model runtimes find a model by its metadata, and the files have none.")
+        .fix("Give the file with the metadata too, or export the model again.")
+        .when(When::Loader(Loader::Triton))
+        .run(set(|set, out| missing(set, out, set.metadata().next().is_none(), "none of the files has metadata"))),
+    Rule::error("PE632", "Triton: no executable")
+        .meaning("The files have no executable, so there is nothing to run.")
+        .fix("Give the file with the executable too, or export the model again.")
+        .when(When::Loader(Loader::Triton))
+        .run(set(|set, out| {
             missing(set, out, set.executables().next().is_none(), "none of the files has an executable");
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE633",
-            severity: Severity::Note,
-            title: "Triton: the inputs of a request",
-            meaning: "Each request must have these inputs, because the files have no data for them. For all other \
-                      inputs, the files have the data.",
-            fix: "Compare the list with the inputs that your clients send. If it contains a weight, a file with data \
-                   is missing.",
-            when: When::Loader(Loader::Triton),
-        },
-        run: model(request),
-    },
-    Check {
-        rule: Rule {
-            id: "PE634",
-            severity: Severity::Error,
-            title: "Triton: weights without data",
-            meaning: "Inputs that only the load programs use are weights. Triton's backend uploads them before the \
-                      first request, and the files have no data for some of them.",
-            fix: "Give the file with the weights too, or export the model with its weights.",
-            when: When::Loader(Loader::Triton),
-        },
-        run: model(|set, model, out| {
+        })),
+    Rule::note("PE633", "Triton: the inputs of a request")
+        .meaning(
+            "Each request must have these inputs, because the files have no data for them. For all other inputs, the \
+             files have the data.",
+        )
+        .fix(
+            "Compare the list with the inputs that your clients send. If it contains a weight, a file with data is \
+             missing.",
+        )
+        .when(When::Loader(Loader::Triton))
+        .run(model(request)),
+    Rule::error("PE634", "Triton: weights without data")
+        .meaning(
+            "Inputs that only the load programs use are weights. Triton's backend uploads them before the first \
+             request, and the files have no data for some of them.",
+        )
+        .fix("Give the file with the weights too, or export the model with its weights.")
+        .when(When::Loader(Loader::Triton))
+        .run(model(|set, model, out| {
             let number = u64::try_from(missing_weights(model).count()).unwrap_or(u64::MAX);
             if number > 0 && set.complete {
                 out.add(Spot::model(model), missing_weights(model).map(|anchor| anchor.name.by_ref()), || {
@@ -387,38 +283,29 @@ pub(super) const RULES: &[Check] = &[
                     )
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE635",
-            severity: Severity::Warning,
-            title: "Triton: a model for training",
-            meaning: "The metadata says that the model was compiled for training. Triton serves models for inference: \
-                      each request would train the model further. (TensorFlow does not record what a model is for, so \
-                      its models are not reported.)",
-            fix: "Compile and export the model for inference.",
-            when: When::Loader(Loader::Triton),
-        },
-        run: model(|set, model, out| {
+        })),
+    Rule::warning("PE635", "Triton: a model for training")
+        .meaning(
+            "The metadata says that the model was compiled for training. Triton serves models for inference: each \
+             request would train the model further. (TensorFlow does not record what a model is for, so its models are \
+             not reported.)",
+        )
+        .fix("Compile and export the model for inference.")
+        .when(When::Loader(Loader::Triton))
+        .run(model(|set, model, out| {
             if !model.metadata().is_inference && has_opaque(set, model, Framework::Tensorflow, out) == Some(false) {
                 out.add(Spot::model(model), [model.metadata().executable.by_ref()], || {
                     "the model was compiled for training".to_owned()
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE636",
-            severity: Severity::Error,
-            title: "Triton: an input or output of 8 bit floats",
-            meaning: "An input or output that requests and responses carry is of type F8143 or F8152. Triton has no \
-                      such type.",
-            fix: "Export the model with inputs and outputs of another type.",
-            when: When::Loader(Loader::Triton),
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE636", "Triton: an input or output of 8 bit floats")
+        .meaning(
+            "An input or output that requests and responses carry is of type F8143 or F8152. Triton has no such type.",
+        )
+        .fix("Export the model with inputs and outputs of another type.")
+        .when(When::Loader(Loader::Triton))
+        .run(model(|_, model, out| {
             for anchor in model.inputs_from_user().chain(model.outputs_to_user()) {
                 let data_type = anchor.tensor_info.data_type;
                 if matches!(data_type, DataType::F8143 | DataType::F8152) {
@@ -427,19 +314,15 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE637",
-            severity: Severity::Error,
-            title: "Triton: more than one model",
-            meaning: "The metadata in the files describes more than one model. Triton's backend serves one model, and \
-                      which one it takes is not known.",
-            fix: "Put each model into its own files and its own entry in the model repository.",
-            when: When::Loader(Loader::Triton),
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE637", "Triton: more than one model")
+        .meaning(
+            "The metadata in the files describes more than one model. Triton's backend serves one model, and which one \
+             it takes is not known.",
+        )
+        .fix("Put each model into its own files and its own entry in the model repository.")
+        .when(When::Loader(Loader::Triton))
+        .run(set(|set, out| {
             let Some(first) = set.metadata().next().map(|metadata| metadata.executable()) else { return };
             // Another rule reports two metadata blobs for one executable.
             if let Some(other) = set.metadata().find(|metadata| metadata.executable() != first) {
@@ -449,8 +332,7 @@ pub(super) const RULES: &[Check] = &[
                     format!("the files have a model of executable {first} and a model of executable {other}")
                 });
             }
-        }),
-    },
+        })),
 ];
 
 /// Returns what is wrong with data that has to be one Cap'n Proto message, or `None` if it is correct.

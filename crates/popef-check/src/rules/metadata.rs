@@ -9,121 +9,80 @@ use super::super::words::{count, list, quote, shape};
 use super::safety::is_credential;
 use popef::model::Model;
 use popef::types::{Anchor, Metadata, TensorType, Text};
-use popef_findings::Severity;
-use popef_findings::{Rule, When};
+use popef_findings::Rule;
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE201",
-            severity: Severity::Error,
-            title: "a model for zero IPUs",
-            meaning: "The metadata says that the model uses 0 IPUs. A runtime cannot acquire devices for it.",
-            fix: "Set numIpus with popef set to the number of IPUs that the model was compiled for, or export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+    Rule::error("PE201", "a model for zero IPUs")
+        .meaning("The metadata says that the model uses 0 IPUs. A runtime cannot acquire devices for it.")
+        .fix(
+            "Set numIpus with popef set to the number of IPUs that the model was compiled for, or export the model \
+             again.",
+        )
+        .run(model(|_, model, out| {
             each(model, out, |metadata| (metadata.num_ipus == 0).then(|| "the number of IPUs is 0".to_owned()));
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE202",
-            severity: Severity::Error,
-            title: "a replication factor of zero",
-            meaning: "The metadata says that the model has 0 replicas. A model without replication has 1.",
-            fix: "Set replicationFactor with popef set, to 1 for a model without replication, or export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE202", "a replication factor of zero")
+        .meaning("The metadata says that the model has 0 replicas. A model without replication has 1.")
+        .fix("Set replicationFactor with popef set, to 1 for a model without replication, or export the model again.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 (metadata.replication_factor == 0)
                     .then(|| "the replication factor is 0; a model without replication has 1".to_owned())
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE203",
-            severity: Severity::Error,
-            title: "zero processes",
-            meaning: "The metadata says that the replicas run in 0 host processes. A model in one process has 1.",
-            fix: "Set numProcesses with popef set, to 1 for a model in one process, or export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE203", "zero processes")
+        .meaning("The metadata says that the replicas run in 0 host processes. A model in one process has 1.")
+        .fix("Set numProcesses with popef set, to 1 for a model in one process, or export the model again.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 (metadata.num_processes == 0)
                     .then(|| "the number of processes is 0; a model in one process has 1".to_owned())
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE204",
-            severity: Severity::Note,
-            title: "device iterations of zero",
-            meaning: "The metadata says that a call runs 0 batches. TensorFlow never sets this number, and 0 counts as \
-                      1. But a program of your own that multiplies by it gets 0.",
-            fix: "Count 0 as 1 in your own programs. A file from TensorFlow needs no change.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::note("PE204", "device iterations of zero")
+        .meaning(
+            "The metadata says that a call runs 0 batches. TensorFlow never sets this number, and 0 counts as 1. But a \
+             program of your own that multiplies by it gets 0.",
+        )
+        .fix("Count 0 as 1 in your own programs. A file from TensorFlow needs no change.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 (metadata.device_iterations == 0)
                     .then(|| "the number of device iterations is 0, which counts as 1".to_owned())
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE205",
-            severity: Severity::Warning,
-            title: "replicas that cannot be divided among the processes",
-            meaning: "The replication factor is not a multiple of the number of processes, so the processes cannot \
-                      have equally many replicas. (PopART writes the replicas of one process as the replication \
-                      factor, and the replicas of all processes as the number of processes. Such a file is not \
-                      reported.)",
-            fix: "Export the model again, with a replication factor that is a multiple of the number of processes.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE205", "replicas that cannot be divided among the processes")
+        .meaning(
+            "The replication factor is not a multiple of the number of processes, so the processes cannot have equally \
+             many replicas. (PopART writes the replicas of one process as the replication factor, and the replicas of \
+             all processes as the number of processes. Such a file is not reported.)",
+        )
+        .fix("Export the model again, with a replication factor that is a multiple of the number of processes.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 let (replicas, processes) = (metadata.replication_factor, metadata.num_processes);
                 let uneven = |a: u32, b: u32| a.checked_rem(b).is_some_and(|rest| rest != 0);
                 (uneven(replicas, processes) && uneven(processes, replicas))
                     .then(|| format!("{replicas} replicas cannot be divided among {processes} processes"))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE206",
-            severity: Severity::Error,
-            title: "an IPU version that does not exist",
-            meaning: "The metadata names an IPU version other than 1, 2 and 21. No device has it.",
-            fix: "Export the model again for the target on which it will run.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE206", "an IPU version that does not exist")
+        .meaning("The metadata names an IPU version other than 1, 2 and 21. No device has it.")
+        .fix("Export the model again for the target on which it will run.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 let version = metadata.ipu_version;
                 (!matches!(version, 1 | 2 | 21))
                     .then(|| format!("the IPU version is {version}; only 1, 2 and 21 exist"))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE207",
-            severity: Severity::Warning,
-            title: "a program in the flow that is not listed",
-            meaning: "The program flow runs a program that is not in the programs map. The executable may have it. But \
-                      exporters list all programs, so the index is most likely wrong.",
-            fix: "Compare the program flow with the programs map, and export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE207", "a program in the flow that is not listed")
+        .meaning(
+            "The program flow runs a program that is not in the programs map. The executable may have it. But \
+             exporters list all programs, so the index is most likely wrong.",
+        )
+        .fix("Compare the program flow with the programs map, and export the model again.")
+        .run(model(|_, model, out| {
             for (phase, programs) in flow(model) {
                 for &program in programs.iter().filter(|&&program| model.program_name(program).is_none()) {
                     out.add(Spot::model(model), [], || {
@@ -131,19 +90,14 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE208",
-            severity: Severity::Warning,
-            title: "an anchor with a program that is not listed",
-            meaning: "An anchor is used by a program that is not in the programs map, so the anchor most likely has \
-                      the wrong program.",
-            fix: "Compare the anchor's programs with the programs map, and export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE208", "an anchor with a program that is not listed")
+        .meaning(
+            "An anchor is used by a program that is not in the programs map, so the anchor most likely has the wrong \
+             program.",
+        )
+        .fix("Compare the anchor's programs with the programs map, and export the model again.")
+        .run(model(|_, model, out| {
             for anchor in &model.metadata().anchors {
                 for &program in anchor.programs.iter().filter(|&&program| model.program_name(program).is_none()) {
                     out.add(Spot::model(model), [anchor.name.by_ref()], || {
@@ -152,179 +106,120 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE209",
-            severity: Severity::Warning,
-            title: "two names for one program",
-            meaning: "The programs map lists an index twice. The vendor's library keeps one of the two names, and \
-                      which one is not known.",
-            fix: "Export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE209", "two names for one program")
+        .meaning(
+            "The programs map lists an index twice. The vendor's library keeps one of the two names, and which one is \
+             not known.",
+        )
+        .fix("Export the model again.")
+        .run(model(|_, model, out| {
             for (first, program) in out.doubled(&model.metadata().programs_map, |program| Some(program.index)) {
                 out.add(Spot::model(model), [first.name.by_ref(), program.name.by_ref()], || {
                     let (index, first, second) = (program.index, quote(&first.name), quote(&program.name));
                     format!("program {index} is listed twice, as {first} and as {second}")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE210",
-            severity: Severity::Note,
-            title: "a repeated program",
-            meaning: "A phase of the program flow runs a program more than once, which may be intended, or an anchor \
-                      lists a program more than once, which has no effect.",
-            fix: "If that is not intended, export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| program_twice(model, out)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE211",
-            severity: Severity::Error,
-            title: "a model without a main program",
-            meaning: "The main phase of the program flow has no program. The model loads, but a call does nothing.",
-            fix: "Export the model again with a program in the main phase of its program flow.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::note("PE210", "a repeated program")
+        .meaning(
+            "A phase of the program flow runs a program more than once, which may be intended, or an anchor lists a \
+             program more than once, which has no effect.",
+        )
+        .fix("If that is not intended, export the model again.")
+        .run(model(|_, model, out| program_twice(model, out))),
+    Rule::error("PE211", "a model without a main program")
+        .meaning("The main phase of the program flow has no program. The model loads, but a call does nothing.")
+        .fix("Export the model again with a program in the main phase of its program flow.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 metadata.program_flow.main.is_empty().then(|| "the program flow has no main program".to_owned())
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE212",
-            severity: Severity::Error,
-            title: "an input or output without a handle",
-            meaning: "A runtime connects inputs and outputs to the executable by their handles. Without a handle, data \
-                      never reaches the model or leaves it.",
-            fix: "Export the model again. A tensor that is only kept to restore a framework's state has the type \
-                   unknown, not input or output.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE212", "an input or output without a handle")
+        .meaning(
+            "A runtime connects inputs and outputs to the executable by their handles. Without a handle, data never \
+             reaches the model or leaves it.",
+        )
+        .fix(
+            "Export the model again. A tensor that is only kept to restore a framework's state has the type unknown, \
+             not input or output.",
+        )
+        .run(model(|_, model, out| {
             anchors(model, out, |anchor| {
                 anchor.handle.is_empty().then(|| format!("{} {} has no handle", direction(anchor), quote(&anchor.name)))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE213",
-            severity: Severity::Warning,
-            title: "an input or output that no program uses",
-            meaning: "An anchor lists no programs. A runtime cannot tell when its data is needed or ready.",
-            fix: "Export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE213", "an input or output that no program uses")
+        .meaning("An anchor lists no programs. A runtime cannot tell when its data is needed or ready.")
+        .fix("Export the model again.")
+        .run(model(|_, model, out| {
             anchors(model, out, |anchor| {
                 let unused = anchor.programs.is_empty();
                 unused.then(|| format!("{} {} is used by no program", direction(anchor), quote(&anchor.name)))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE214",
-            severity: Severity::Error,
-            title: "two anchors with one handle",
-            meaning: "Two inputs, or two outputs, have the same handle. The executable asks for data only by the \
-                      handle, so one of the two gets the data of the other.",
-            fix: "Export the model again with a unique handle for each.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE214", "two anchors with one handle")
+        .meaning(
+            "Two inputs, or two outputs, have the same handle. The executable asks for data only by the handle, so one \
+             of the two gets the data of the other.",
+        )
+        .fix("Export the model again with a unique handle for each.")
+        .run(model(|_, model, out| {
             for (first, anchor) in out.doubled(&model.metadata().anchors, connected_handle) {
                 out.add(Spot::model(model), [&first.name, &anchor.name, &anchor.handle].map(Text::by_ref), || {
                     let (first, name) = (quote(&first.name), quote(&anchor.name));
                     format!("{}s {first} and {name} share the handle {}", direction(anchor), quote(&anchor.handle))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE215",
-            severity: Severity::Note,
-            title: "a seed handle without an input",
-            meaning: "The metadata names a handle for the random seed, and no input has this handle. That is normal in \
-                      files from TensorFlow: a runtime then provides the seed itself, by the handle. PopART always \
-                      writes an input for it.",
-            fix: "If the file is from PopART, export the model again. A file from TensorFlow needs no change.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::note("PE215", "a seed handle without an input")
+        .meaning(
+            "The metadata names a handle for the random seed, and no input has this handle. That is normal in files \
+             from TensorFlow: a runtime then provides the seed itself, by the handle. PopART always writes an input \
+             for it.",
+        )
+        .fix("If the file is from PopART, export the model again. A file from TensorFlow needs no change.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 lacks_seed(model).then(|| format!("no input has the seed's handle {}", quote(&metadata.seed_handle)))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE216",
-            severity: Severity::Note,
-            title: "repeats of zero",
-            meaning: "Anchors state that their remote buffer has 0 blocks. TensorFlow never sets this number, and 0 \
-                      counts as 1. But a program of your own that multiplies by it gets 0.",
-            fix: "Count 0 as 1 in your own programs. A file from TensorFlow needs no change.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::note("PE216", "repeats of zero")
+        .meaning(
+            "Anchors state that their remote buffer has 0 blocks. TensorFlow never sets this number, and 0 counts as \
+             1. But a program of your own that multiplies by it gets 0.",
+        )
+        .fix("Count 0 as 1 in your own programs. A file from TensorFlow needs no change.")
+        .run(model(|_, model, out| {
             together(model, out, |anchor| anchor.repeats == 0, "repeats of 0, which count as 1");
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE217",
-            severity: Severity::Note,
-            title: "repeats without remote buffers",
-            meaning: "Anchors have more than one repeat and do not use remote buffers. The repeats then have no \
-                      meaning, and add no dimension to the shape.",
-            fix: "If remote buffers were intended, export the model again with them.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::note("PE217", "repeats without remote buffers")
+        .meaning(
+            "Anchors have more than one repeat and do not use remote buffers. The repeats then have no meaning, and \
+             add no dimension to the shape.",
+        )
+        .fix("If remote buffers were intended, export the model again with them.")
+        .run(model(|_, model, out| {
             let what = "several repeats and no remote buffers";
             together(model, out, |anchor| anchor.repeats > 1 && !anchor.use_remote_buffers, what);
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE218",
-            severity: Severity::Warning,
-            title: "an anchor without a name",
-            meaning: "An input or output has no name. It cannot have data, and users cannot ask for it.",
-            fix: "Export the model again with names for all inputs and outputs.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE218", "an anchor without a name")
+        .meaning("An input or output has no name. It cannot have data, and users cannot ask for it.")
+        .fix("Export the model again with names for all inputs and outputs.")
+        .run(model(|_, model, out| {
             anchors(model, out, |anchor| {
                 let unnamed = anchor.name.is_empty();
                 unnamed.then(|| format!("the {} with handle {} has no name", direction(anchor), quote(&anchor.handle)))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE219",
-            severity: Severity::Note,
-            title: "two anchors with one name and direction",
-            meaning: "Two inputs, or two outputs, have the same name and different handles. PopART writes this for a \
-                      weight that is also an output of each call. Data under that name is used for both.",
-            fix: "If you use the two in a program of your own, distinguish them by their handles.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::note("PE219", "two anchors with one name and direction")
+        .meaning(
+            "Two inputs, or two outputs, have the same name and different handles. PopART writes this for a weight \
+             that is also an output of each call. Data under that name is used for both.",
+        )
+        .fix("If you use the two in a program of your own, distinguish them by their handles.")
+        .run(model(|_, model, out| {
             let doubled = out.doubled(&model.metadata().anchors, connected_name);
             for (first, anchor) in doubled.filter(|(first, anchor)| first.handle != anchor.handle) {
                 out.add(Spot::model(model), [anchor.name.by_ref()], || {
@@ -336,19 +231,14 @@ pub(super) const RULES: &[Check] = &[
                     )
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE220",
-            severity: Severity::Warning,
-            title: "an option with two values",
-            meaning: "An engine or device option is listed twice with different values. Poplar takes the last, which \
-                      may not be the intended one.",
-            fix: "Set the option with popef set, which leaves one value, or export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE220", "an option with two values")
+        .meaning(
+            "An engine or device option is listed twice with different values. Poplar takes the last, which may not be \
+             the intended one.",
+        )
+        .fix("Set the option with popef set, which leaves one value, or export the model again.")
+        .run(model(|_, model, out| {
             let metadata = model.metadata();
             for (kind, options) in [("engine", &metadata.engine_options), ("device", &metadata.device_options)] {
                 let doubled = out.doubled(options, |option| Some(&option.name));
@@ -365,38 +255,28 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE221",
-            severity: Severity::Warning,
-            title: "IPUs that cannot be divided among the replicas",
-            meaning: "The number of IPUs is not a multiple of the replication factor, so the replicas cannot have \
-                      equally many IPUs. (PE226 reports fewer IPUs than replicas.)",
-            fix: "Export the model again, with a number of IPUs that is a multiple of the replication factor.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE221", "IPUs that cannot be divided among the replicas")
+        .meaning(
+            "The number of IPUs is not a multiple of the replication factor, so the replicas cannot have equally many \
+             IPUs. (PE226 reports fewer IPUs than replicas.)",
+        )
+        .fix("Export the model again, with a number of IPUs that is a multiple of the replication factor.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 let (ipus, replicas) = (metadata.num_ipus, metadata.replication_factor);
                 let is_uneven = ipus.checked_rem(replicas).is_some_and(|rest| ipus > 0 && rest != 0);
                 (is_uneven && !lacks_ipus(metadata))
                     .then(|| format!("{} cannot be divided among {replicas} replicas", count(ipus.into(), "IPU")))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE222",
-            severity: Severity::Error,
-            title: "two inputs with one name and different types or shapes",
-            meaning: "Two inputs have the same name but different types or shapes. Data is given by name, so it can \
-                      fit only one of the two.",
-            fix: "Export the model again with a unique name for each input.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE222", "two inputs with one name and different types or shapes")
+        .meaning(
+            "Two inputs have the same name but different types or shapes. Data is given by name, so it can fit only \
+             one of the two.",
+        )
+        .fix("Export the model again with a unique name for each input.")
+        .run(model(|_, model, out| {
             let input = |anchor: &'_ Anchor| anchor.tensor_type == TensorType::Input && !anchor.name.is_empty();
             let doubled = out.doubled(&model.metadata().anchors, |anchor| input(anchor).then_some(&anchor.name));
             for (first, anchor) in doubled.filter(|(first, anchor)| first.tensor_info != anchor.tensor_info) {
@@ -408,19 +288,14 @@ pub(super) const RULES: &[Check] = &[
                     format!("two inputs are named {}: one is {first}, the other {second}", quote(&anchor.name))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE223",
-            severity: Severity::Warning,
-            title: "a model without outputs",
-            meaning: "No output is used by a main program, so a call gives no results. (A model for training is not \
-                      reported if it has any outputs, for example its weights.)",
-            fix: "Export the model again with its outputs.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE223", "a model without outputs")
+        .meaning(
+            "No output is used by a main program, so a call gives no results. (A model for training is not reported if \
+             it has any outputs, for example its weights.)",
+        )
+        .fix("Export the model again with its outputs.")
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 let trains = !metadata.is_inference && model.all_outputs().next().is_some();
                 let is_unknown = |anchor: &Anchor| matches!(anchor.tensor_type, TensorType::Other(_));
@@ -428,33 +303,23 @@ pub(super) const RULES: &[Check] = &[
                 (model.outputs().next().is_none() && !trains && !is_told)
                     .then(|| "no output is used by a main program".to_owned())
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE224",
-            severity: Severity::Warning,
-            title: "two names that look alike",
-            meaning: "The names of two inputs or outputs differ only in what is not visible: in blanks, in invisible \
-                      characters, or in how an accented letter is encoded. Data under one of the names does not reach \
-                      the other.",
-            fix: "Rename one of them in the model, or give both the same name, and export the model again.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| look_alike(model, out)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE225",
-            severity: Severity::Warning,
-            title: "instrumentation left on",
-            meaning: "Engine options say that the program measures itself, for example to profile it. That takes memory on \
-                      the tiles and cycles in each run, so without them the model fits better and is faster. If Poplar \
-                      was also told to write reports, it does so wherever the model is run.",
-            fix: "Export the model again without these options. If it was made to be profiled, nothing needs to be done.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE224", "two names that look alike")
+        .meaning(
+            "The names of two inputs or outputs differ only in what is not visible: in blanks, in invisible \
+             characters, or in how an accented letter is encoded. Data under one of the names does not reach the \
+             other.",
+        )
+        .fix("Rename one of them in the model, or give both the same name, and export the model again.")
+        .run(model(|_, model, out| look_alike(model, out))),
+    Rule::warning("PE225", "instrumentation left on")
+        .meaning(
+            "Engine options say that the program measures itself, for example to profile it. That takes memory on the \
+             tiles and cycles in each run, so without them the model fits better and is faster. If Poplar was also \
+             told to write reports, it does so wherever the model is run.",
+        )
+        .fix("Export the model again without these options. If it was made to be profiled, nothing needs to be done.")
+        .run(model(|_, model, out| {
             let options = model.metadata().instrumentation();
             if !options.is_empty() {
                 let names = || options.iter().map(|option| &option.name);
@@ -464,26 +329,22 @@ pub(super) const RULES: &[Check] = &[
                     format!("engine options with which the program measures itself {verb} on: {names}")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE226",
-            severity: Severity::Error,
-            title: "fewer IPUs than replicas",
-            meaning: "The metadata states fewer IPUs than replicas, in all processes together. Each replica needs at least \
-                      one IPU of its own, so a runtime cannot load the model.",
-            fix: "Export the model again, with a number of IPUs that is a multiple of the replication factor. If only the \
-                  metadata is wrong, set numIpus.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::error("PE226", "fewer IPUs than replicas")
+        .meaning(
+            "The metadata states fewer IPUs than replicas, in all processes together. Each replica needs at least one \
+             IPU of its own, so a runtime cannot load the model.",
+        )
+        .fix(
+            "Export the model again, with a number of IPUs that is a multiple of the replication factor. If only the \
+             metadata is wrong, set numIpus.",
+        )
+        .run(model(|_, model, out| {
             each(model, out, |metadata| {
                 let (ipus, replicas) = (metadata.num_ipus, metadata.replication_factor);
                 lacks_ipus(metadata).then(|| format!("{replicas} replicas have only {}", count(ipus.into(), "IPU")))
             });
-        }),
-    },
+        })),
 ];
 
 /// Returns whether some replicas have no IPU. Metadata of several processes may state the IPUs of one process or of

@@ -11,142 +11,75 @@ use popef::model::Model;
 use popef::read::OpaqueBlob;
 #[cfg(any(feature = "popart", feature = "tensorflow"))]
 use popef::types::Anchor;
-use popef_findings::Loader;
-use popef_findings::Severity;
-use popef_findings::{Rule, When};
+use popef_findings::{Loader, Rule, When};
 use popef_payload::{Framework, Payload};
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE721",
-            severity: Severity::Warning,
-            title: "PopART: its blob cannot be read",
-            meaning: "PopART's opaque blob is a Cap'n Proto message, but its fields cannot be read. PopART most likely \
-                      refuses it, too.",
-            fix: "Copy the file again, or export the model with PopART again.",
-            when: When::Loader(Loader::Popart),
-        },
-        run: opaque(|_, blob, _, out| unreadable(Framework::Popart, blob, out)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE722",
-            severity: Severity::Warning,
-            title: "TensorFlow: its blob cannot be read",
-            meaning: "TensorFlow's opaque blob has to be a protobuf message, and this one cannot be read. TensorFlow \
-                      most likely refuses it, too.",
-            fix: "Copy the file again, or export the model with TensorFlow again.",
-            when: When::Loader(Loader::Tensorflow),
-        },
-        run: opaque(|_, blob, _, out| unreadable(Framework::Tensorflow, blob, out)),
-    },
-    Check {
-        rule: Rule {
-            id: "PE723",
-            severity: Severity::Warning,
-            title: "PopART's blob: another mode than the metadata",
-            meaning: "PopART's opaque blob and the metadata of the same executable disagree about what the model was \
-                      compiled for. They probably come from different models.",
-            fix: "Export the model again, so that both come from one run of PopART.",
-            when: When::Always,
-        },
-        #[cfg(feature = "popart")]
-        run: payload(Framework::Popart, popart::mode),
-        #[cfg(not(feature = "popart"))]
-        run: payload(Framework::Popart, not_built),
-    },
-    Check {
-        rule: Rule {
-            id: "PE724",
-            severity: Severity::Warning,
-            title: "PopART's blob: a random seed that the metadata lacks",
-            meaning: "PopART's opaque blob says that the model needs a random seed from the host, but the metadata of \
-                      the same executable names no handle for a seed.",
-            fix: "Export the model again, so that both come from one run of PopART.",
-            when: When::Always,
-        },
-        #[cfg(feature = "popart")]
-        run: payload(Framework::Popart, popart::seed),
-        #[cfg(not(feature = "popart"))]
-        run: payload(Framework::Popart, not_built),
-    },
-    Check {
-        rule: Rule {
-            id: "PE725",
-            severity: Severity::Warning,
-            title: "PopART's blob: another type or shape than an anchor",
-            meaning: "A tensor in PopART's opaque blob and an anchor of the same name have different types, or shapes \
-                      of which neither ends with the other. The blob and the metadata probably come from different \
-                      models.",
-            fix: "Export the model again, so that both come from one run of PopART.",
-            when: When::Always,
-        },
-        #[cfg(feature = "popart")]
-        run: payload(Framework::Popart, popart::tensors),
-        #[cfg(not(feature = "popart"))]
-        run: payload(Framework::Popart, not_built),
-    },
-    Check {
-        rule: Rule {
-            id: "PE726",
-            severity: Severity::Warning,
-            title: "TensorFlow's blob: other replicas or IPUs than the metadata",
-            meaning: "TensorFlow's opaque blob and the metadata of the same executable disagree about how many replicas \
-                      or IPUs it runs on. They probably come from different models.",
-            fix: "Export the model again, so that both come from one run of TensorFlow.",
-            when: When::Always,
-        },
-        #[cfg(feature = "tensorflow")]
-        run: payload(Framework::Tensorflow, tensorflow::numbers),
-        #[cfg(not(feature = "tensorflow"))]
-        run: payload(Framework::Tensorflow, not_built),
-    },
-    Check {
-        rule: Rule {
-            id: "PE727",
-            severity: Severity::Note,
-            title: "TensorFlow's blob: an input or output without an anchor",
-            meaning: "The signature in TensorFlow's opaque blob has an input or output with a handle that is neither \
-                      the handle nor the name of an anchor. TensorFlow's embedded runtime may not find it.",
-            fix: "Compare the handles of the signature with those of the anchors.",
-            when: When::Always,
-        },
-        #[cfg(feature = "tensorflow")]
-        run: payload(Framework::Tensorflow, tensorflow::signature),
-        #[cfg(not(feature = "tensorflow"))]
-        run: payload(Framework::Tensorflow, not_built),
-    },
-    Check {
-        rule: Rule {
-            id: "PE728",
-            severity: Severity::Note,
-            title: "PopART's blob: an anchor without a tensor",
-            meaning: "PopART's opaque blob has a tensor for some anchors of the model, but none for this one. The blob \
-                      and the metadata may come from different models.",
-            fix: "Check whether the metadata and the opaque blob are from the same export.",
-            when: When::Always,
-        },
-        #[cfg(feature = "popart")]
-        run: payload(Framework::Popart, popart::names),
-        #[cfg(not(feature = "popart"))]
-        run: payload(Framework::Popart, not_built),
-    },
-    Check {
-        rule: Rule {
-            id: "PE729",
-            severity: Severity::Warning,
-            title: "TensorFlow's blob: another type or shape than an anchor",
-            meaning: "An input or output in TensorFlow's signature, or a feed, has another type or shape than the anchor \
-                      with its handle. The blob and the metadata probably come from different models.",
-            fix: "Export the model again, so that both come from one run of TensorFlow.",
-            when: When::Always,
-        },
-        #[cfg(feature = "tensorflow")]
-        run: payload(Framework::Tensorflow, tensorflow::shapes),
-        #[cfg(not(feature = "tensorflow"))]
-        run: payload(Framework::Tensorflow, not_built),
-    },
+    Rule::warning("PE721", "PopART: its blob cannot be read")
+        .meaning(
+            "PopART's opaque blob is a Cap'n Proto message, but its fields cannot be read. PopART most likely refuses \
+             it, too.",
+        )
+        .fix("Copy the file again, or export the model with PopART again.")
+        .when(When::Loader(Loader::Popart))
+        .run(opaque(|_, blob, _, out| unreadable(Framework::Popart, blob, out))),
+    Rule::warning("PE722", "TensorFlow: its blob cannot be read")
+        .meaning(
+            "TensorFlow's opaque blob has to be a protobuf message, and this one cannot be read. TensorFlow most \
+             likely refuses it, too.",
+        )
+        .fix("Copy the file again, or export the model with TensorFlow again.")
+        .when(When::Loader(Loader::Tensorflow))
+        .run(opaque(|_, blob, _, out| unreadable(Framework::Tensorflow, blob, out))),
+    Rule::warning("PE723", "PopART's blob: another mode than the metadata")
+        .meaning(
+            "PopART's opaque blob and the metadata of the same executable disagree about what the model was compiled \
+             for. They probably come from different models.",
+        )
+        .fix("Export the model again, so that both come from one run of PopART.")
+        .run(payload(Framework::Popart, popart::mode)),
+    Rule::warning("PE724", "PopART's blob: a random seed that the metadata lacks")
+        .meaning(
+            "PopART's opaque blob says that the model needs a random seed from the host, but the metadata of the same \
+             executable names no handle for a seed.",
+        )
+        .fix("Export the model again, so that both come from one run of PopART.")
+        .run(payload(Framework::Popart, popart::seed)),
+    Rule::warning("PE725", "PopART's blob: another type or shape than an anchor")
+        .meaning(
+            "A tensor in PopART's opaque blob and an anchor of the same name have different types, or shapes of which \
+             neither ends with the other. The blob and the metadata probably come from different models.",
+        )
+        .fix("Export the model again, so that both come from one run of PopART.")
+        .run(payload(Framework::Popart, popart::tensors)),
+    Rule::warning("PE726", "TensorFlow's blob: other replicas or IPUs than the metadata")
+        .meaning(
+            "TensorFlow's opaque blob and the metadata of the same executable disagree about how many replicas or IPUs \
+             it runs on. They probably come from different models.",
+        )
+        .fix("Export the model again, so that both come from one run of TensorFlow.")
+        .run(payload(Framework::Tensorflow, tensorflow::numbers)),
+    Rule::note("PE727", "TensorFlow's blob: an input or output without an anchor")
+        .meaning(
+            "The signature in TensorFlow's opaque blob has an input or output with a handle that is neither the handle \
+             nor the name of an anchor. TensorFlow's embedded runtime may not find it.",
+        )
+        .fix("Compare the handles of the signature with those of the anchors.")
+        .run(payload(Framework::Tensorflow, tensorflow::signature)),
+    Rule::note("PE728", "PopART's blob: an anchor without a tensor")
+        .meaning(
+            "PopART's opaque blob has a tensor for some anchors of the model, but none for this one. The blob and the \
+             metadata may come from different models.",
+        )
+        .fix("Check whether the metadata and the opaque blob are from the same export.")
+        .run(payload(Framework::Popart, popart::names)),
+    Rule::warning("PE729", "TensorFlow's blob: another type or shape than an anchor")
+        .meaning(
+            "An input or output in TensorFlow's signature, or a feed, has another type or shape than the anchor with \
+             its handle. The blob and the metadata probably come from different models.",
+        )
+        .fix("Export the model again, so that both come from one run of TensorFlow.")
+        .run(payload(Framework::Tensorflow, tensorflow::shapes)),
 ];
 
 /// Reports a framework's blob that cannot be read.
@@ -169,6 +102,16 @@ fn unreadable(framework: Framework, blob: &Linked<OpaqueBlob<'_>>, out: &mut Fin
 /// For a build without a framework's feature, which never reads that framework's payloads.
 #[cfg(not(all(feature = "popart", feature = "poptorch", feature = "tensorflow")))]
 pub(super) fn not_built(_: &Said<'_>, _: &mut Findings<'_>) {}
+
+#[cfg(not(feature = "popart"))]
+mod popart {
+    pub(super) use super::{not_built as mode, not_built as names, not_built as seed, not_built as tensors};
+}
+
+#[cfg(not(feature = "tensorflow"))]
+mod tensorflow {
+    pub(super) use super::{not_built as numbers, not_built as shapes, not_built as signature};
+}
 
 #[cfg(feature = "popart")]
 mod popart {

@@ -9,39 +9,27 @@ use popef::error::{Error, ErrorCode};
 use popef::model::Model;
 use popef::read::OpaqueBlob;
 use popef::types::{Anchor, TensorType, Text};
-use popef_findings::Severity;
 use popef_findings::{Rule, When};
 use popef_payload::Framework;
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE701",
-            severity: Severity::Error,
-            title: "policy: the file is too large",
-            meaning: "The file has more bytes than the policy allows.",
-            fix: "Compress its executables, put data into separate files, or change max-file-size in the policy.",
-            when: When::Policy,
-        },
-        run: set(|set, out| {
+    Rule::error("PE701", "policy: the file is too large")
+        .meaning("The file has more bytes than the policy allows.")
+        .fix("Compress its executables, put data into separate files, or change max-file-size in the policy.")
+        .when(When::Policy)
+        .run(set(|set, out| {
             let Some(limit) = set.policy.max_file_size else { return };
             for (file, opened) in set.files().iter().enumerate().filter(|(_, opened)| opened.size() > limit) {
                 out.add(Spot::file(file), [], || {
                     format!("the file has {}, the policy allows {limit}", count(opened.size(), "byte"))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE702",
-            severity: Severity::Error,
-            title: "policy: an executable is not compressed",
-            meaning: "The policy requires that all executables are compressed.",
-            fix: "Compress the executable with popef compress, or change compressed-executables in the policy.",
-            when: When::Policy,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE702", "policy: an executable is not compressed")
+        .meaning("The policy requires that all executables are compressed.")
+        .fix("Compress the executable with popef compress, or change compressed-executables in the policy.")
+        .when(When::Policy)
+        .run(set(|set, out| {
             let stored = set.executables().filter(|executable| !executable.is_compressed());
             for executable in stored.filter(|_| set.policy.compressed_executables) {
                 out.add(Spot::blob(executable.file, executable.blob.blob()), [executable.name()], || {
@@ -49,35 +37,23 @@ pub(super) const RULES: &[Check] = &[
                     format!("executable {} of {bytes} is not compressed", quote(&executable.name()))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE703",
-            severity: Severity::Error,
-            title: "policy: a pickle",
-            meaning: "The policy forbids Python pickles, because loading a pickle runs code that it names.",
-            fix: "Remove the blob with popef strip, or change no-pickles in the policy.",
-            when: When::Policy,
-        },
-        run: pickle(|set, pickled, out| {
+        })),
+    Rule::error("PE703", "policy: a pickle")
+        .meaning("The policy forbids Python pickles, because loading a pickle runs code that it names.")
+        .fix("Remove the blob with popef strip, or change no-pickles in the policy.")
+        .when(When::Policy)
+        .run(pickle(|set, pickled, out| {
             if set.policy.no_pickles {
                 out.add(pickled.start, pickled.name.clone(), || {
                     format!("{} is a Python pickle, which the policy forbids", pickled.named())
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE704",
-            severity: Severity::Error,
-            title: "policy: an opaque blob that is not allowed",
-            meaning: "The policy lists the allowed names of opaque blobs, and this is not one of them.",
-            fix: "Remove the blob with popef strip, or add its name to opaques in the policy.",
-            when: When::Policy,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE704", "policy: an opaque blob that is not allowed")
+        .meaning("The policy lists the allowed names of opaque blobs, and this is not one of them.")
+        .fix("Remove the blob with popef strip, or add its name to opaques in the policy.")
+        .when(When::Policy)
+        .run(set(|set, out| {
             let Some(allowed) = &set.policy.opaques else { return };
             let is_allowed = |name: &Text<'_>| allowed.iter().any(|allowed| *name == **allowed);
             for opaque in set.opaques().filter(|opaque| !is_allowed(&opaque.name())) {
@@ -85,105 +61,68 @@ pub(super) const RULES: &[Check] = &[
                     format!("opaque blob {} is not one of those that the policy allows", quote(&opaque.name()))
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE705",
-            severity: Severity::Error,
-            title: "policy: wrong number of IPUs",
-            meaning: "A model uses another number of IPUs than the policy requires.",
-            fix: "Compile the model for that number, or change num-ipus in the policy.",
-            when: When::Policy,
-        },
-        run: model(|set, model, out| {
+        })),
+    Rule::error("PE705", "policy: wrong number of IPUs")
+        .meaning("A model uses another number of IPUs than the policy requires.")
+        .fix("Compile the model for that number, or change num-ipus in the policy.")
+        .when(When::Policy)
+        .run(model(|set, model, out| {
             demand(model, out, set.policy.num_ipus, model.metadata().num_ipus, |found, needed| {
                 format!("the model uses {}, the policy requires {needed}", count(found.into(), "IPU"))
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE706",
-            severity: Severity::Error,
-            title: "policy: wrong IPU version",
-            meaning: "A model is compiled for another IPU version than the policy requires.",
-            fix: "Compile the model for that version, or change ipu-version in the policy.",
-            when: When::Policy,
-        },
-        run: model(|set, model, out| {
+        })),
+    Rule::error("PE706", "policy: wrong IPU version")
+        .meaning("A model is compiled for another IPU version than the policy requires.")
+        .fix("Compile the model for that version, or change ipu-version in the policy.")
+        .when(When::Policy)
+        .run(model(|set, model, out| {
             demand(model, out, set.policy.ipu_version, model.metadata().ipu_version, |found, needed| {
                 format!("the model is for IPU version {found}, the policy requires {needed}")
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE707",
-            severity: Severity::Error,
-            title: "policy: an input is missing",
-            meaning: "A model does not have an input that the policy requires.",
-            fix: "Export the model with that input, or change inputs in the policy.",
-            when: When::Policy,
-        },
-        run: model(|set, model, out| absent(model, out, TensorType::Input, &set.policy.inputs, "input")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE708",
-            severity: Severity::Error,
-            title: "policy: an output is missing",
-            meaning: "A model does not have an output that the policy requires.",
-            fix: "Export the model with that output, or change outputs in the policy.",
-            when: When::Policy,
-        },
-        run: model(|set, model, out| absent(model, out, TensorType::Output, &set.policy.outputs, "output")),
-    },
-    Check {
-        rule: Rule {
-            id: "PE709",
-            severity: Severity::Error,
-            title: "policy: an input or output with the wrong type or shape",
-            meaning: "An input or output has another type or shape than the policy requires. Shapes are those of the \
-                      model, without the dimensions for replicas and repeats.",
-            fix: "Export the model as required, or change the policy.",
-            when: When::Policy,
-        },
-        run: model(|set, model, out| {
+        })),
+    Rule::error("PE707", "policy: an input is missing")
+        .meaning("A model does not have an input that the policy requires.")
+        .fix("Export the model with that input, or change inputs in the policy.")
+        .when(When::Policy)
+        .run(model(|set, model, out| absent(model, out, TensorType::Input, &set.policy.inputs, "input"))),
+    Rule::error("PE708", "policy: an output is missing")
+        .meaning("A model does not have an output that the policy requires.")
+        .fix("Export the model with that output, or change outputs in the policy.")
+        .when(When::Policy)
+        .run(model(|set, model, out| absent(model, out, TensorType::Output, &set.policy.outputs, "output"))),
+    Rule::error("PE709", "policy: an input or output with the wrong type or shape")
+        .meaning(
+            "An input or output has another type or shape than the policy requires. Shapes are those of the model, \
+             without the dimensions for replicas and repeats.",
+        )
+        .fix("Export the model as required, or change the policy.")
+        .when(When::Policy)
+        .run(model(|set, model, out| {
             unlike(model, out, TensorType::Input, &set.policy.inputs, "input");
             unlike(model, out, TensorType::Output, &set.policy.outputs, "output");
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE710",
-            severity: Severity::Error,
-            title: "policy: compiled with another Poplar",
-            meaning: "TensorFlow's opaque blob states another hash of the Poplar package than the policy requires, or \
-                      none. TensorFlow refuses to load an executable of another Poplar.",
-            fix: "Compile the model with the required SDK, or change poplar-hash in the policy.",
-            when: When::Policy,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE710", "policy: compiled with another Poplar")
+        .meaning(
+            "TensorFlow's opaque blob states another hash of the Poplar package than the policy requires, or none. \
+             TensorFlow refuses to load an executable of another Poplar.",
+        )
+        .fix("Compile the model with the required SDK, or change poplar-hash in the policy.")
+        .when(When::Policy)
+        .run(set(|set, out| {
             stated(set, out, set.policy.poplar_hash.as_deref(), ("Poplar", "poplar-hash"), |blob| blob.poplar_hash);
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE711",
-            severity: Severity::Error,
-            title: "policy: compiled for another architecture",
-            meaning: "TensorFlow's opaque blob states another target architecture than the policy requires, or none. \
-                      Only files for serving state it.",
-            fix: "Compile the model for the required architecture, or change target-arch in the policy.",
-            when: When::Policy,
-        },
-        run: set(|set, out| {
+        })),
+    Rule::error("PE711", "policy: compiled for another architecture")
+        .meaning(
+            "TensorFlow's opaque blob states another target architecture than the policy requires, or none. Only files \
+             for serving state it.",
+        )
+        .fix("Compile the model for the required architecture, or change target-arch in the policy.")
+        .when(When::Policy)
+        .run(set(|set, out| {
             stated(set, out, set.policy.target_arch.as_deref(), ("the architecture", "target-arch"), |blob| {
                 blob.target_arch
             });
-        }),
-    },
+        })),
 ];
 
 /// What TensorFlow's blob states of its origin and target. Empty texts if it does not.

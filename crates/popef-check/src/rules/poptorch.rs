@@ -4,25 +4,19 @@
 use super::super::findings::Spot;
 use super::super::run::{Check, opaque_pickle_and_set, payload};
 use super::super::words::quote;
-#[cfg(not(feature = "poptorch"))]
-use super::payloads::not_built;
 use popef::types::Text;
-use popef_findings::Severity;
 use popef_findings::{Rule, When};
 use popef_payload::Framework;
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE731",
-            severity: Severity::Error,
-            title: "policy: another version of PopTorch",
-            meaning: "PopTorch's pickle states another version of PopTorch than the policy requires, or none. PopTorch \
-                      loads only files that the same version wrote.",
-            fix: "Export the model with the required version, or change poptorch-version in the policy.",
-            when: When::Policy,
-        },
-        run: opaque_pickle_and_set(
+    Rule::error("PE731", "policy: another version of PopTorch")
+        .meaning(
+            "PopTorch's pickle states another version of PopTorch than the policy requires, or none. PopTorch loads \
+             only files that the same version wrote.",
+        )
+        .fix("Export the model with the required version, or change poptorch-version in the policy.")
+        .when(When::Policy)
+        .run(opaque_pickle_and_set(
             |set, opaque, pickle, out| {
                 let is_poptorch = Framework::of_blob(opaque) == Some(Framework::Poptorch);
                 if set.policy.poptorch_version.is_some() && is_poptorch && pickle.is_none() {
@@ -48,39 +42,27 @@ pub(super) const RULES: &[Check] = &[
                     out.skip("poptorch-version of the policy", "the files have no data of PopTorch's");
                 }
             },
-        ),
-    },
-    Check {
-        rule: Rule {
-            id: "PE732",
-            severity: Severity::Warning,
-            title: "PopTorch's blob: other replicas or device iterations than the metadata",
-            meaning: "The options in PopTorch's opaque blob and the metadata of the same executable disagree about the \
-                      number of replicas or of device iterations. They probably come from different models.",
-            fix: "Export the model again, so that both come from one run of PopTorch.",
-            when: When::Always,
-        },
-        #[cfg(feature = "poptorch")]
-        run: payload(Framework::Poptorch, compared::numbers),
-        #[cfg(not(feature = "poptorch"))]
-        run: payload(Framework::Poptorch, not_built),
-    },
-    Check {
-        rule: Rule {
-            id: "PE733",
-            severity: Severity::Warning,
-            title: "PopTorch's blob: another mode than the metadata",
-            meaning: "PopTorch's opaque blob has a model for training, and the metadata of the same executable is for \
-                      inference, or the reverse. They probably come from different models.",
-            fix: "Export the model again, so that both come from one run of PopTorch.",
-            when: When::Always,
-        },
-        #[cfg(feature = "poptorch")]
-        run: payload(Framework::Poptorch, compared::mode),
-        #[cfg(not(feature = "poptorch"))]
-        run: payload(Framework::Poptorch, not_built),
-    },
+        )),
+    Rule::warning("PE732", "PopTorch's blob: other replicas or device iterations than the metadata")
+        .meaning(
+            "The options in PopTorch's opaque blob and the metadata of the same executable disagree about the number \
+             of replicas or of device iterations. They probably come from different models.",
+        )
+        .fix("Export the model again, so that both come from one run of PopTorch.")
+        .run(payload(Framework::Poptorch, compared::numbers)),
+    Rule::warning("PE733", "PopTorch's blob: another mode than the metadata")
+        .meaning(
+            "PopTorch's opaque blob has a model for training, and the metadata of the same executable is for \
+             inference, or the reverse. They probably come from different models.",
+        )
+        .fix("Export the model again, so that both come from one run of PopTorch.")
+        .run(payload(Framework::Poptorch, compared::mode)),
 ];
+
+#[cfg(not(feature = "poptorch"))]
+mod compared {
+    pub(super) use super::super::payloads::{not_built as mode, not_built as numbers};
+}
 
 #[cfg(feature = "poptorch")]
 mod compared {

@@ -9,25 +9,22 @@ use super::super::words::{count, quote};
 use popef::model::Linked;
 use popef::read::OpaqueBlob;
 use popef::types::{EngineOption, Metadata, Text};
-use popef_findings::Severity;
-use popef_findings::{Rule, When};
+use popef_findings::Rule;
 use popef_payload::pickle::{ImportClass, Pickle, PickleFault, PickleImport, UnseenMember};
 
 pub(super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule {
-            id: "PE501",
-            severity: Severity::Note,
-            title: "a Python pickle",
-            meaning: "An opaque blob is a Python pickle, as PopTorch's blob always is, or an archive with pickles, as \
-                      torch.save writes it. Loading a pickle runs the code \
-                      that it names, with the rights of the user who loads it. The finding lists the names that it \
-                      imports, at most the first 100. Other rules report names that are dangerous or not known.",
-            fix: "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: \
-                   it can be removed for them. A policy with no-pickles = true forbids pickles.",
-            when: When::Always,
-        },
-        run: pickle(|_, pickled, out| {
+    Rule::note("PE501", "a Python pickle")
+        .meaning(
+            "An opaque blob is a Python pickle, as PopTorch's blob always is, or an archive with pickles, as \
+             torch.save writes it. Loading a pickle runs the code that it names, with the rights of the user who loads \
+             it. The finding lists the names that it imports, at most the first 100. Other rules report names that are \
+             dangerous or not known.",
+        )
+        .fix(
+            "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: it can be \
+             removed for them. A policy with no-pickles = true forbids pickles.",
+        )
+        .run(pickle(|_, pickled, out| {
             let pickle = pickled.pickle;
             if pickle.archive.is_some() && pickle.pickles == 0 {
                 return;
@@ -48,58 +45,43 @@ pub(super) const RULES: &[Check] = &[
                     None => format!("{named} is a Python pickle of protocol {protocol} that imports {imports}"),
                 }
             });
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE502",
-            severity: Severity::Error,
-            title: "a pickle that can run programs or use files",
-            meaning: "A pickle imports something that runs programs or code, reads or writes files, uses the network, \
-                      or imports by name; or it hides what it imports, changes a class or an object that is not its own, \
-                      or calls what picklers never call. From Python's own library, \
-                      torch, NumPy, pandas and TensorFlow, everything counts that is not known to only build \
-                      values. No exporter writes such a \
-                      pickle. Loading it can do anything that the user who loads it can do.",
-            fix: "Do not load the file. Find out where it is from.",
-            when: When::Always,
-        },
-        run: pickle(|_, pickled, out| {
+        })),
+    Rule::error("PE502", "a pickle that can run programs or use files")
+        .meaning(
+            "A pickle imports something that runs programs or code, reads or writes files, uses the network, or \
+             imports by name; or it hides what it imports, changes a class or an object that is not its own, or calls \
+             what picklers never call. From Python's own library, torch, NumPy, pandas and TensorFlow, everything \
+             counts that is not known to only build values. No exporter writes such a pickle. Loading it can do \
+             anything that the user who loads it can do.",
+        )
+        .fix("Do not load the file. Find out where it is from.")
+        .run(pickle(|_, pickled, out| {
             imports(pickled, out, ImportClass::Dangerous, |_| false, PickleImport::danger);
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: UNKNOWN_IMPORTS,
-            severity: Severity::Warning,
-            title: "a pickle with imports that are not known",
-            meaning: "A pickle imports names that are known neither as ordinary nor as dangerous: classes of the \
-                      model's own code, or of a package that these checks do not know. Loading it imports those \
-                      modules and calls what is named, so the file is not safe to unpickle. If the pickle changes \
-                      what such a function returned, that has a finding of its own, even if a policy knows the \
-                      function: list it as \"(change of a result of NAME)\". It is an error for \
-                      PopTorch, which unpickles the blob, and with a policy, which can list the names.",
-            fix: "Look at the names. If they are from your own code, list them under known-imports in a policy; the \
-                   code must be installed where the file is loaded. If you do not know them, do not load the file.",
-            when: When::Always,
-        },
-        run: pickle(|set, pickled, out| {
+        })),
+    Rule::warning(UNKNOWN_IMPORTS, "a pickle with imports that are not known")
+        .meaning(
+            "A pickle imports names that are known neither as ordinary nor as dangerous: classes of the model's own \
+             code, or of a package that these checks do not know. Loading it imports those modules and calls what is \
+             named, so the file is not safe to unpickle. If the pickle changes what such a function returned, that has \
+             a finding of its own, even if a policy knows the function: list it as \"(change of a result of NAME)\". \
+             It is an error for PopTorch, which unpickles the blob, and with a policy, which can list the names.",
+        )
+        .fix(
+            "Look at the names. If they are from your own code, list them under known-imports in a policy; the code \
+             must be installed where the file is loaded. If you do not know them, do not load the file.",
+        )
+        .run(pickle(|set, pickled, out| {
             let known = |import: &PickleImport| set.policy.knows_import(&import.path);
             imports(pickled, out, ImportClass::Unknown, known, |_| "which these checks do not know");
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE504",
-            severity: Severity::Error,
-            title: "a pickle that cannot be followed to its end",
-            meaning: "A pickle is cut, damaged, or made to mislead whoever examines it. What it does after that point \
-                      is not known, and what comes before runs when it is loaded. Or an archive with pickles is such \
-                      that programs find different members in it.",
-            fix: "Export the model again. If you did not make the file, do not load it.",
-            when: When::Always,
-        },
-        run: pickle(|_, pickled, out| {
+        })),
+    Rule::error("PE504", "a pickle that cannot be followed to its end")
+        .meaning(
+            "A pickle is cut, damaged, or made to mislead whoever examines it. What it does after that point is not \
+             known, and what comes before runs when it is loaded. Or an archive with pickles is such that programs \
+             find different members in it.",
+        )
+        .fix("Export the model again. If you did not make the file, do not load it.")
+        .run(pickle(|_, pickled, out| {
             if let Some(fault @ PickleFault { offset, reason, .. }) = &pickled.pickle.fault {
                 out.add(pickled.place(*offset), [], || {
                     let what = match (pickled.pickle.archive, &fault.member) {
@@ -109,36 +91,27 @@ pub(super) const RULES: &[Check] = &[
                     format!("{what} that cannot be followed beyond its byte {offset}: {reason}")
                 });
             }
-        }),
-    },
-    Check {
-        rule: Rule {
-            id: "PE505",
-            severity: Severity::Warning,
-            title: "an archive with a part that was not examined",
-            meaning: "torch.save writes zip archives with a pickle inside, which these checks examine like any other \
-                      pickle. This archive has a member that they cannot read: it is encrypted, damaged, sparse, \
-                      compressed by another method than deflate, or unpacks to many times the length of the archive. It may be \
-                      a pickle, so the file is not safe to unpickle. An opaque blob that is compressed as a whole, or \
-                      an array of NumPy, is counted under what was skipped: pickles in it are not examined, nor are \
-                      those in such members of an archive.",
-            fix: "Save the object again with torch.save, and export the model again. If you did not make the file, do \
-                   not load it.",
-            when: When::Always,
-        },
-        run: opaque_pickle_and_set(holder, unseen, |_, _| {}),
-    },
-    Check {
-        rule: Rule {
-            id: "PE506",
-            severity: Severity::Warning,
-            title: "a credential in the options",
-            meaning: "An engine or device option looks like a password, a key or a token: by its name, or by the form \
-                      of its value. Whoever has the file can read it. The value is not shown here.",
-            fix: "If it is a credential, revoke it, and export the model again without it.",
-            when: When::Always,
-        },
-        run: model(|_, model, out| {
+        })),
+    Rule::warning("PE505", "an archive with a part that was not examined")
+        .meaning(
+            "torch.save writes zip archives with a pickle inside, which these checks examine like any other pickle. \
+             This archive has a member that they cannot read: it is encrypted, damaged, sparse, compressed by another \
+             method than deflate, or unpacks to many times the length of the archive. It may be a pickle, so the file \
+             is not safe to unpickle. An opaque blob that is compressed as a whole, or an array of NumPy, is counted \
+             under what was skipped: pickles in it are not examined, nor are those in such members of an archive.",
+        )
+        .fix(
+            "Save the object again with torch.save, and export the model again. If you did not make the file, do not \
+             load it.",
+        )
+        .run(opaque_pickle_and_set(holder, unseen, |_, _| {})),
+    Rule::warning("PE506", "a credential in the options")
+        .meaning(
+            "An engine or device option looks like a password, a key or a token: by its name, or by the form of its \
+             value. Whoever has the file can read it. The value is not shown here.",
+        )
+        .fix("If it is a credential, revoke it, and export the model again without it.")
+        .run(model(|_, model, out| {
             let Metadata { engine_options, device_options, .. } = model.metadata();
             for (kind, options) in [("engine", engine_options), ("device", device_options)] {
                 for option in options.iter().filter(|option| is_credential(option)) {
@@ -147,8 +120,7 @@ pub(super) const RULES: &[Check] = &[
                     });
                 }
             }
-        }),
-    },
+        })),
 ];
 
 /// Reports what in an archive was not looked at.

@@ -170,7 +170,7 @@ fn rules_that_are_inferred_are_notes_and_each_rule_has_an_origin() {
         }
     }
     assert!(inferred >= 10, "{inferred}");
-    let other = Rule::new("XY001", Severity::Note, "a", "b", "c", None);
+    let other = Rule::note("XY001", "a").meaning("b").fix("c");
     assert_eq!(origin_of(&other), None);
 }
 

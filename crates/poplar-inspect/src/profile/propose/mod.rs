@@ -54,11 +54,11 @@ pub fn propose(
         for check in group.checks {
             let Some(severity) = policy.severity_of(&check.rule) else { continue };
             let mut found = Found::new(&check.rule, severity);
-            if let Err(missing) = (check.run)(&subject, &mut found) {
+            let (half, run) = check.run;
+            if let Err(missing) = run(&subject, &mut found) {
                 skips.add(check.rule.id, missing, group.is_asked_for);
             }
-            let file = usize::from(check.half == Half::Execution);
-            found.finish(file, &mut report);
+            found.finish(usize::from(half == Half::Execution), &mut report);
         }
     }
     skips.finish(&mut report);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use popef::types::escape;
-use popef_findings::{Rule, Severity};
+use popef_findings::Rule;
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;
@@ -16,64 +16,49 @@ use crate::profile::analyse::vertex_types::{VertexTypeRow, vertex_types};
 use crate::profile::program::StepKind;
 
 pub(in super::super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule::new(
-            "PP301",
-            Severity::Note,
-            "vertex types for float that are there for half too",
-            "The graph uses the same vertex template once with float alone, and once with half. Tiles may need the code of \
-             both, and it is a notable share of all data (policy: max-twin-code). Often some tensors were left in float \
-             by accident.",
-            "Look at where the type for float is used (popef profile --by vertex --name NAME), and make these tensors half \
-             too if their precision is not needed.",
-            None,
-        ),
-        half: Half::Graph,
-        run: twins,
-    },
-    Check {
-        rule: Rule::new(
-            "PP302",
-            Severity::Note,
-            "instrumentation",
-            "The program measures itself: it has memory for results, or its execution was measured on hardware. That costs \
-             memory and cycles, so a program without it fits better and is faster than this profile says.",
-            "For production, compile without instrumentation (debug.instrument, autoReport.outputExecutionProfile). Compare \
-             profiles only if both have it.",
-            None,
-        ),
-        half: Half::Graph,
-        run: instrumentation,
-    },
-    Check {
-        rule: Rule::new(
-            "PP303",
-            Severity::Warning,
-            "an execution without cycles",
-            "There is an execution profile, but it has no steps, or compute steps without cycles: they were neither measured \
-             nor estimated. Nothing can be said about time.",
-            "Compile with debug.instrumentCompute or debug.instrument for hardware, or for an IPU model, which estimates \
-             cycles, and profile again.",
-            None,
-        ),
-        half: Half::Execution,
-        run: no_cycles,
-    },
-    Check {
-        rule: Rule::new(
-            "PP304",
-            Severity::Warning,
-            "steps that do not follow from the graph",
-            "Poplar calculates the steps of an execution from its graph. Here, a notable share of their values is not what \
-             follows from this graph (policy: max-differences), so the two may be of different runs, and then what is said \
-             about time is wrong. How tiles wait for each other is not documented, so what depends on it does not count.",
+    Rule::note("PP301", "vertex types for float that are there for half too")
+        .meaning(
+            "The graph uses the same vertex template once with float alone, and once with half. Tiles may need the \
+             code of both, and it is a notable share of all data (policy: max-twin-code). Often some tensors were left \
+             in float by accident.",
+        )
+        .fix(
+            "Look at where the type for float is used (popef profile --by vertex --name NAME), and make these tensors \
+             half too if their precision is not needed.",
+        )
+        .run((Half::Graph, twins)),
+    Rule::note("PP302", "instrumentation")
+        .meaning(
+            "The program measures itself: it has memory for results, or its execution was measured on hardware. That \
+             costs memory and cycles, so a program without it fits better and is faster than this profile says.",
+        )
+        .fix(
+            "For production, compile without instrumentation (debug.instrument, autoReport.outputExecutionProfile). \
+             Compare profiles only if both have it.",
+        )
+        .run((Half::Graph, instrumentation)),
+    Rule::warning("PP303", "an execution without cycles")
+        .meaning(
+            "There is an execution profile, but it has no steps, or compute steps without cycles: they were neither \
+             measured nor estimated. Nothing can be said about time.",
+        )
+        .fix(
+            "Compile with debug.instrumentCompute or debug.instrument for hardware, or for an IPU model, which \
+             estimates cycles, and profile again.",
+        )
+        .run((Half::Execution, no_cycles)),
+    Rule::warning("PP304", "steps that do not follow from the graph")
+        .meaning(
+            "Poplar calculates the steps of an execution from its graph. Here, a notable share of their values is not \
+             what follows from this graph (policy: max-differences), so the two may be of different runs, and then \
+             what is said about time is wrong. How tiles wait for each other is not documented, so what depends on it \
+             does not count.",
+        )
+        .fix(
             "Give the graph profile and the execution profile that one run wrote. If these are, please report it: only \
              synthetic reports were there to test this.",
-            None,
-        ),
-        half: Half::Execution,
-        run: other_run,
-    },
+        )
+        .run((Half::Execution, other_run)),
 ];
 
 /// The name of a vertex type without its number formats, and whether one of them is `half`. `None` if it has none.

@@ -1,6 +1,6 @@
 //! Limits that a team sets.
 
-use popef_findings::{Rule, Severity};
+use popef_findings::{Rule, When};
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;
@@ -8,59 +8,35 @@ use super::super::words::bytes;
 use super::{Check, Half};
 use crate::profile::program::StepKind;
 
-const CONDITION: Option<&str> = Some("only with this limit");
+const CONDITION: When = When::Said("only with this limit");
 
 pub(in super::super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule::new(
-            "PP401",
-            Severity::Error,
-            "a tile over the limit",
-            "A tile needs more memory than allowed (max-tile), with the gaps between its data.",
-            "Find out what has grown: popef profile --by tile and --by category. Otherwise raise the limit.",
-            CONDITION,
-        ),
-        half: Half::Graph,
-        run: tile,
-    },
-    Check {
-        rule: Rule::new(
-            "PP402",
-            Severity::Error,
-            "total memory over the limit",
-            "All tiles together need more memory than allowed (max-total): what is always live, and the most of the rest \
-             on each tile. Graphcore's own benchmarks count like this.",
-            "Find out what has grown: popef profile --by category. Otherwise raise the limit.",
-            CONDITION,
-        ),
-        half: Half::Graph,
-        run: total,
-    },
-    Check {
-        rule: Rule::new(
-            "PP403",
-            Severity::Error,
-            "cycles over the limit",
-            "The execution takes more cycles than allowed (max-cycles), from its start to its end.",
-            "Find out what takes longer: popef profile --by step. Otherwise raise the limit.",
-            CONDITION,
-        ),
-        half: Half::Execution,
-        run: cycles,
-    },
-    Check {
-        rule: Rule::new(
-            "PP404",
-            Severity::Error,
-            "a balance below the limit",
-            "A heavy step (policy: heavy-step) has a smaller balance than demanded (min-balance). Copies with the host are \
-             not looked at.",
-            "Spread the work of the step more evenly over tiles. Otherwise lower the limit.",
-            CONDITION,
-        ),
-        half: Half::Execution,
-        run: balance,
-    },
+    Rule::error("PP401", "a tile over the limit")
+        .meaning("A tile needs more memory than allowed (max-tile), with the gaps between its data.")
+        .fix("Find out what has grown: popef profile --by tile and --by category. Otherwise raise the limit.")
+        .when(CONDITION)
+        .run((Half::Graph, tile)),
+    Rule::error("PP402", "total memory over the limit")
+        .meaning(
+            "All tiles together need more memory than allowed (max-total): what is always live, and the most of the \
+             rest on each tile. Graphcore's own benchmarks count like this.",
+        )
+        .fix("Find out what has grown: popef profile --by category. Otherwise raise the limit.")
+        .when(CONDITION)
+        .run((Half::Graph, total)),
+    Rule::error("PP403", "cycles over the limit")
+        .meaning("The execution takes more cycles than allowed (max-cycles), from its start to its end.")
+        .fix("Find out what takes longer: popef profile --by step. Otherwise raise the limit.")
+        .when(CONDITION)
+        .run((Half::Execution, cycles)),
+    Rule::error("PP404", "a balance below the limit")
+        .meaning(
+            "A heavy step (policy: heavy-step) has a smaller balance than demanded (min-balance). Copies with the host \
+             are not looked at.",
+        )
+        .fix("Spread the work of the step more evenly over tiles. Otherwise lower the limit.")
+        .when(CONDITION)
+        .run((Half::Execution, balance)),
 ];
 
 fn tile(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {

@@ -1,7 +1,7 @@
 //! Rules about memory.
 
 use popef::types::escape;
-use popef_findings::{Rule, Severity};
+use popef_findings::Rule;
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;
@@ -10,110 +10,82 @@ use super::{Check, Half};
 use crate::profile::analyse::memory::{float, largest};
 
 pub(in super::super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule::new(
-            "PP101",
-            Severity::Error,
-            "tiles that do not fit",
+    Rule::error("PP101", "tiles that do not fit")
+        .meaning(
             "Tiles need more memory than they have, so the program cannot be loaded. What a tile needs is the highest \
-             address that it uses, with the gaps between its data. Data that overflowed does not fit either: it \
-             has no place in the region of memory that it needs.",
+             address that it uses, with the gaps between its data. Data that overflowed does not fit either: it has no \
+             place in the region of memory that it needs.",
+        )
+        .fix(
             "Look at what the tiles hold: popef profile --by tile and --by category. If few tiles do not fit, spread \
              their tensors over more tiles; if most do not fit, use more IPUs, smaller batches, recomputation, or less \
              memory for matrix multiplications and convolutions (availableMemoryProportion).",
-            None,
-        ),
-        half: Half::Graph,
-        run: does_not_fit,
-    },
-    Check {
-        rule: Rule::new(
-            "PP102",
-            Severity::Warning,
-            "one tile far above the median",
+        )
+        .run((Half::Graph, does_not_fit)),
+    Rule::warning("PP102", "one tile far above the median")
+        .meaning(
             "Memory is short (policy: full), and the fullest tile needs many times what most tiles need (policy: \
              max-over-median). The model is not too large, but unevenly spread: a tensor lies on few tiles, or control \
              code and copies go through one.",
+        )
+        .fix(
             "See what is on the tile: popef profile --by tile. Map its tensors to more tiles (popef tiles plan), or \
              begin the mapping of each tensor at another tile.",
-            None,
-        ),
-        half: Half::Graph,
-        run: far_above_median,
-    },
-    Check {
-        rule: Rule::new(
-            "PP103",
-            Severity::Warning,
-            "much code for exchanges",
+        )
+        .run((Half::Graph, far_above_median)),
+    Rule::warning("PP103", "much code for exchanges")
+        .meaning(
             "A large share of all data is code and headers of exchanges (policy: max-exchange-code). Each exchange has \
              code of its own on each tile that takes part, and more the more scattered the data is.",
-            "Find the exchanges: popef profile --by exchange --sort code. Map tensors alike that are used together, avoid \
-             rearranging, and call one function (poplar::Function, outlining) instead of repeating copies.",
-            None,
-        ),
-        half: Half::Graph,
-        run: exchange_code,
-    },
-    Check {
-        rule: Rule::new(
-            "PP104",
-            Severity::Warning,
-            "much control code",
+        )
+        .fix(
+            "Find the exchanges: popef profile --by exchange --sort code. Map tensors alike that are used together, \
+             avoid rearranging, and call one function (poplar::Function, outlining) instead of repeating copies.",
+        )
+        .run((Half::Graph, exchange_code)),
+    Rule::warning("PP104", "much control code")
+        .meaning(
             "A large share of all data is code that runs programs (policy: max-control-code). It grows with the number \
              of steps of the program, not with its data.",
+        )
+        .fix(
             "Put what repeats into functions and loops, so that it is there once: outlining in PopART, functions in \
              Poplar. popef profile --by program shows the program.",
-            None,
-        ),
-        half: Half::Graph,
-        run: control_code,
-    },
-    Check {
-        rule: Rule::new(
-            "PP105",
-            Severity::Note,
-            "nearly all memory is always live",
+        )
+        .run((Half::Graph, control_code)),
+    Rule::note("PP105", "nearly all memory is always live")
+        .meaning(
             "Memory is short (policy: full), and nearly all that is live at the peak is so all the time (policy: \
              max-always-live): weights, optimiser state, code. Recomputation and smaller parts of computations do not \
              reduce it.",
+        )
+        .fix(
             "Use more IPUs, keep weights or optimiser state in the host's memory (remote buffers), or use smaller data \
              types for them.",
-            None,
-        ),
-        half: Half::Graph,
-        run: always_live,
-    },
-    Check {
-        rule: Rule::new(
-            "PP106",
-            Severity::Note,
-            "temporary data dominates the peak",
+        )
+        .run((Half::Graph, always_live)),
+    Rule::note("PP106", "temporary data dominates the peak")
+        .meaning(
             "Memory is short (policy: full), and most of what is live at the peak is there only for a time (policy: \
              max-temporary): activations, and what computations need in between.",
+        )
+        .fix(
             "Look at the program at the peak. Recompute activations, use smaller batches or more gradient \
-             accumulation, or give matrix multiplications and convolutions less memory (availableMemoryProportion, \
-             not below 0.05).",
-            None,
-        ),
-        half: Half::Graph,
-        run: temporary,
-    },
-    Check {
-        rule: Rule::new(
-            "PP107",
-            Severity::Warning,
-            "large gaps between data",
+             accumulation, or give matrix multiplications and convolutions less memory (availableMemoryProportion, not \
+             below 0.05).",
+        )
+        .run((Half::Graph, temporary)),
+    Rule::warning("PP107", "large gaps between data")
+        .meaning(
             "Memory is short (policy: full), and on a tile the gaps inside the regions of memory are a large share of \
              its memory (policy: max-gaps). Data that has to lie in interleaved memory or at certain addresses leaves \
              them. The space between regions is not counted.",
+        )
+        .fix(
             "Look at the lowered variables of the tile (popef tiles vars), and at constraints of vertices for their \
              data. Smaller or fewer constrained tensors on the tile leave smaller gaps.",
-            None,
-        ),
-        half: Half::Graph,
-        run: gaps,
-    },
+        )
+        .run((Half::Graph, gaps)),
 ];
 
 fn does_not_fit(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {

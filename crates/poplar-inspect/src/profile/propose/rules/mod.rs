@@ -5,18 +5,11 @@ mod limits;
 mod memory;
 mod time;
 
-use popef_findings::Rule;
-
 use super::found::{Found, Missing};
 use super::subject::Subject;
 
-/// A rule, and the function that looks.
-pub(super) struct Check {
-    pub(super) rule: Rule,
-    /// Which file its findings are about.
-    pub(super) half: Half,
-    pub(super) run: fn(&Subject<'_>, &mut Found) -> Result<(), Missing>,
-}
+/// A rule, the file that its findings are about, and the function that looks.
+pub(super) type Check = popef_findings::Check<(Half, fn(&Subject<'_>, &mut Found) -> Result<(), Missing>)>;
 
 /// A half of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]

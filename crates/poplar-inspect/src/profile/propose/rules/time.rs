@@ -1,6 +1,6 @@
 //! Rules about time.
 
-use popef_findings::{Rule, Severity};
+use popef_findings::Rule;
 
 use super::super::found::{Found, Missing};
 use super::super::subject::Subject;
@@ -10,90 +10,64 @@ use crate::profile::analyse::memory::float;
 use crate::profile::program::StepKind;
 
 pub(in super::super) const RULES: &[Check] = &[
-    Check {
-        rule: Rule::new(
-            "PP201",
-            Severity::Warning,
-            "a heavy step that is badly balanced",
+    Rule::warning("PP201", "a heavy step that is badly balanced")
+        .meaning(
             "A step takes a large share of all cycles (policy: heavy-step), and on average tiles are busy for a small \
              part of it (policy: min-step-balance). The others wait for the slowest tile. Copies with the host are not \
              looked at, because few tiles have to do with them.",
-            "Spread the tensors of the step evenly over tiles (popef tiles plan), and choose sizes that tiles can share \
-             evenly. PP202 tells if few tiles take part at all.",
-            None,
-        ),
-        half: Half::Execution,
-        run: badly_balanced,
-    },
-    Check {
-        rule: Rule::new(
-            "PP202",
-            Severity::Warning,
-            "a heavy compute step on few tiles",
+        )
+        .fix(
+            "Spread the tensors of the step evenly over tiles (popef tiles plan), and choose sizes that tiles can \
+             share evenly. PP202 tells if few tiles take part at all.",
+        )
+        .run((Half::Execution, badly_balanced)),
+    Rule::warning("PP202", "a heavy compute step on few tiles")
+        .meaning(
             "A compute step takes a large share of all cycles (policy: heavy-step), and few tiles take part (policy: \
              min-active-tiles).",
-            "Map the tensors of the step to more tiles. If they are small, merge the step with others that could run at \
-             the same time, so that they are one compute set.",
-            None,
-        ),
-        half: Half::Execution,
-        run: few_tiles,
-    },
-    Check {
-        rule: Rule::new(
-            "PP203",
-            Severity::Note,
-            "a heavy compute step that uses few threads",
+        )
+        .fix(
+            "Map the tensors of the step to more tiles. If they are small, merge the step with others that could run \
+             at the same time, so that they are one compute set.",
+        )
+        .run((Half::Execution, few_tiles)),
+    Rule::note("PP203", "a heavy compute step that uses few threads")
+        .meaning(
             "A compute step takes a large share of all cycles (policy: heavy-step), and the six threads of the tiles \
              are used for a small part of it (policy: min-threads). With one thread, that is 16.7 %.",
-            "Divide the work of each tile into at least six vertices of about the same size, or use vertices that divide \
-             it themselves (MultiVertex, supervisor vertices).",
-            None,
-        ),
-        half: Half::Execution,
-        run: few_threads,
-    },
-    Check {
-        rule: Rule::new(
-            "PP204",
-            Severity::Warning,
-            "tiles that mostly wait for each other",
-            "Synchronisation has a large share of all tiles' cycles (policy: max-sync). It is the time until the slowest \
-             tile has come so far, so the work is uneven, or there are many short steps.",
+        )
+        .fix(
+            "Divide the work of each tile into at least six vertices of about the same size, or use vertices that \
+             divide it themselves (MultiVertex, supervisor vertices).",
+        )
+        .run((Half::Execution, few_threads)),
+    Rule::warning("PP204", "tiles that mostly wait for each other")
+        .meaning(
+            "Synchronisation has a large share of all tiles' cycles (policy: max-sync). It is the time until the \
+             slowest tile has come so far, so the work is uneven, or there are many short steps.",
+        )
+        .fix(
             "Balance the longest steps (PP201). If steps are short, merge them: larger batches, fewer and larger \
              operations.",
-            None,
-        ),
-        half: Half::Execution,
-        run: sync,
-    },
-    Check {
-        rule: Rule::new(
-            "PP205",
-            Severity::Warning,
-            "much time in copies with the host",
-            "Copies with the host have a large share of all tiles' cycles (policy: max-host).",
-            "Copy less: smaller data types for input, results only when they are needed, several batches for each call. Or \
-             copy while there is compute: tiles for input and output (PP206).",
-            None,
-        ),
-        half: Half::Execution,
-        run: host,
-    },
-    Check {
-        rule: Rule::new(
-            "PP206",
-            Severity::Note,
-            "copies with the host that do not overlap with compute",
-            "Copies with the host take a large part of the execution (policy: heavy-copies), and meanwhile there is hardly \
-             any compute (policy: min-overlap).",
-            "Set tiles aside for input and output, and copy the next batch while the last one is worked on \
-             (PopART: numIOTiles and ExchangeStrategy; TensorFlow: io_tiles).",
-            None,
-        ),
-        half: Half::Execution,
-        run: no_overlap,
-    },
+        )
+        .run((Half::Execution, sync)),
+    Rule::warning("PP205", "much time in copies with the host")
+        .meaning("Copies with the host have a large share of all tiles' cycles (policy: max-host).")
+        .fix(
+            "Copy less: smaller data types for input, results only when they are needed, several batches for each \
+             call. Or copy while there is compute: tiles for input and output (PP206).",
+        )
+        .run((Half::Execution, host)),
+    Rule::note("PP206", "copies with the host that do not overlap with compute")
+        .meaning(
+            "Copies with the host take a large part of the execution (policy: heavy-copies), and meanwhile there is \
+             hardly any compute (policy: min-overlap).",
+        )
+        .fix(
+            "Set tiles aside for input and output, and copy the next batch while the last one is worked on (PopART: \
+             numIOTiles and ExchangeStrategy; TensorFlow: io_tiles).",
+        )
+        .run((Half::Execution, no_overlap)),
 ];
 
 fn badly_balanced(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
