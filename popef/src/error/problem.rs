@@ -83,13 +83,9 @@ macro_rules! problems {
         $room:ident {
             $(
                 $(#[$about:meta])*
-                $problem:ident $({ $($field:ident: $type:ty),+ $(,)? })? => {
-                    code: $code:expr,
-                    $(needed: $needed:expr,)?
-                    $(found: $found:expr,)?
-                    $(source: $source:expr,)?
-                    words: $words:literal $(, $value:expr)* $(,)?
-                }
+                $problem:ident $({ $($field:ident: $type:ty),+ $(,)? })? => $code:expr,
+                    $(needed: $needed:expr,)? $(found: $found:expr,)? $(source: $source:expr,)?
+                    $words:literal $(, $value:expr)*;
             )+
         }
     ) => {

@@ -11,25 +11,14 @@ use super::problem::{Problem, problems};
 problems! {
     /// Failures of the system.
     SystemProblem {
-        Io { doing: &'static str, source: io::Error } => {
-            code: code_of(source),
-            source: Some(source),
-            words: "cannot {doing}: {source}",
-        }
-        FileBusy => {
-            code: ErrorCode::FileBusy,
-            words: "the file is being written by somebody else; try again when that has ended",
-        }
-        OutOfMemory { needed: u64 } => {
-            code: ErrorCode::OutOfMemory,
-            needed: *needed,
-            words: "there is not enough memory for {needed} bytes; read the data in parts",
-        }
-        AddressSpace { needed: u64 } => {
-            code: ErrorCode::AddressSpace,
-            needed: *needed,
-            words: "{needed} bytes do not fit into this machine's address space; read the data in parts",
-        }
+        Io { doing: &'static str, source: io::Error } => code_of(source), source: Some(source),
+            "cannot {doing}: {source}";
+        FileBusy => ErrorCode::FileBusy,
+            "the file is being written by somebody else; try again when that has ended";
+        OutOfMemory { needed: u64 } => ErrorCode::OutOfMemory, needed: *needed,
+            "there is not enough memory for {needed} bytes; read the data in parts";
+        AddressSpace { needed: u64 } => ErrorCode::AddressSpace, needed: *needed,
+            "{needed} bytes do not fit into this machine's address space; read the data in parts";
     }
 }
 

@@ -3,9 +3,7 @@ use crate::error::{ErrorCode, problems};
 problems! {
     /// Problems of linking files.
     ModelProblem {
-        TooManyFiles => {
-            code: ErrorCode::TooManyFiles,
-            words: "more files were given than can be numbered with 32 bits",
-        }
+        TooManyFiles => ErrorCode::TooManyFiles,
+            "more files were given than can be numbered with 32 bits";
     }
 }

@@ -21,99 +21,49 @@ impl fmt::Display for Message {
 problems! {
     /// Problems of a header or an info message, read or to be written.
     WireProblem {
-        HeaderCut { needed: u64, found: u64 } => {
-            code: ErrorCode::HeaderCut,
-            needed: *needed,
-            found: *found,
-            words: "the header is cut off: it needs {needed} bytes, the file has {found} left",
-        }
-        BlobCut { needed: u64, found: u64 } => {
-            code: ErrorCode::BlobCut,
-            needed: *needed,
-            found: *found,
-            words: "the blob is incomplete: its header gives it {needed} bytes, the file has {found} left",
-        }
-        BlobUnwritten => {
-            code: ErrorCode::BlobUnwritten,
-            words: "the blob is incomplete: its first bytes are zeros, a program was stopped while it wrote here",
-        }
-        BlobTooSmall { needed: u64, found: u64 } => {
-            code: ErrorCode::BlobTooSmall,
-            needed: *needed,
-            found: *found,
-            words: "the header gives the blob {}, but its header and info alone need {needed}; \
-                    the size was never filled in or was overwritten, export the file again",
-            counted(*found, "byte"),
-        }
-        TooManySegments { message: Message, found: u64 } => {
-            code: ErrorCode::TooManySegments,
-            found: *found,
-            words: "the {message} message claims {found} segments, more than the 511 that any reader accepts; \
-                    this is not a PopEF file, or its bytes were overwritten here",
-        }
-        HeaderTooLong { needed: u64, limit: u64 } => {
-            code: ErrorCode::HeaderTooLong,
-            needed: *needed,
-            found: *limit,
-            words: "the header message's segment table claims {needed} bytes where a header has at most {limit}; \
-                    this is not a PopEF file, or its bytes were overwritten here",
-        }
-        InfoPastEnd { needed: u64, found: u64 } => {
-            code: ErrorCode::InfoPastEnd,
-            needed: *needed,
-            found: *found,
-            words: "the info message's segment table claims {needed} bytes, more than the rest of the file; \
-                    the blob has {found} left for it, and its bytes were overwritten here",
-        }
-        Malformed { message: Message, field: &'static str, source: capnp::Error } => {
-            code: ErrorCode::MalformedMessage,
-            source: Some(source),
-            words: "the {message} message cannot be read at {field}: {}; \
-                    its bytes were overwritten or written by a faulty program, export the file again",
-                   lower_case_phrase(source),
-        }
-        NotNumbers { message: Message, field: &'static str } => {
-            code: ErrorCode::MalformedMessage,
-            words: "the {message} message cannot be read at {field}: its elements are not 64-bit numbers side by side; \
-                    its bytes were overwritten or written by a faulty program, export the file again",
-        }
-        InfoTooLong { needed: u64, limit: u64 } => {
-            code: ErrorCode::InfoTooLong,
-            needed: *needed,
-            found: *limit,
-            words: "the info message has {needed} bytes, more than the limit of {limit}; \
-                    raise the limit if the file is trusted",
-        }
-        TooDeep { message: Message, limit: u16 } => {
-            code: ErrorCode::TooDeep,
-            words: "the {message} message's pointers nest deeper than {limit}, or in a circle; \
-                    no exporter writes that, do not trust the file",
-        }
-        TooManyVisits { message: Message, limit: u32 } => {
-            code: ErrorCode::TooManyVisits,
-            words: "the {message} message's pointers share so much that reading it would visit more than {limit} times \
-                    its length; no exporter writes that, do not trust the file",
-        }
-        TooManyElements { found: u64, limit: u64 } => {
-            code: ErrorCode::TooManyElements,
-            needed: *found,
-            found: *limit,
-            words: "the metadata's lists claim {found} elements, more than its message has words ({limit}); \
-                    no exporter writes that, do not trust the file",
-        }
-        MetadataTooLarge { needed: u64, limit: u64 } => {
-            code: ErrorCode::MetadataTooLarge,
-            needed: *needed,
-            found: *limit,
-            words: "the metadata would take more than {limit} bytes of memory, out of proportion to its message; \
-                    no exporter writes that, do not trust the file",
-        }
-        TooLongToWrite { message: Message, needed: u64, limit: u64 } => {
-            code: ErrorCode::MessageTooLong,
-            needed: *needed,
-            found: *limit,
-            words: "the {message} message needs {needed} bytes, more than the {limit} that readers accept",
-        }
+        HeaderCut { needed: u64, found: u64 } => ErrorCode::HeaderCut, needed: *needed, found: *found,
+            "the header is cut off: it needs {needed} bytes, the file has {found} left";
+        BlobCut { needed: u64, found: u64 } => ErrorCode::BlobCut, needed: *needed, found: *found,
+            "the blob is incomplete: its header gives it {needed} bytes, the file has {found} left";
+        BlobUnwritten => ErrorCode::BlobUnwritten,
+            "the blob is incomplete: its first bytes are zeros, a program was stopped while it wrote here";
+        BlobTooSmall { needed: u64, found: u64 } => ErrorCode::BlobTooSmall, needed: *needed, found: *found,
+            "the header gives the blob {}, but its header and info alone need {needed}; the size was never filled in \
+             or was overwritten, export the file again", counted(*found, "byte");
+        TooManySegments { message: Message, found: u64 } => ErrorCode::TooManySegments, found: *found,
+            "the {message} message claims {found} segments, more than the 511 that any reader accepts; this is not a \
+             PopEF file, or its bytes were overwritten here";
+        HeaderTooLong { needed: u64, limit: u64 } => ErrorCode::HeaderTooLong, needed: *needed, found: *limit,
+            "the header message's segment table claims {needed} bytes where a header has at most {limit}; this is not \
+             a PopEF file, or its bytes were overwritten here";
+        InfoPastEnd { needed: u64, found: u64 } => ErrorCode::InfoPastEnd, needed: *needed, found: *found,
+            "the info message's segment table claims {needed} bytes, more than the rest of the file; the blob has \
+             {found} left for it, and its bytes were overwritten here";
+        Malformed { message: Message, field: &'static str, source: capnp::Error } =>
+            ErrorCode::MalformedMessage, source: Some(source),
+            "the {message} message cannot be read at {field}: {}; its bytes were overwritten or written by a faulty \
+             program, export the file again", lower_case_phrase(source);
+        NotNumbers { message: Message, field: &'static str } => ErrorCode::MalformedMessage,
+            "the {message} message cannot be read at {field}: its elements are not 64-bit numbers side by side; its \
+             bytes were overwritten or written by a faulty program, export the file again";
+        InfoTooLong { needed: u64, limit: u64 } => ErrorCode::InfoTooLong, needed: *needed, found: *limit,
+            "the info message has {needed} bytes, more than the limit of {limit}; raise the limit if the file is \
+             trusted";
+        TooDeep { message: Message, limit: u16 } => ErrorCode::TooDeep,
+            "the {message} message's pointers nest deeper than {limit}, or in a circle; no exporter writes that, do \
+             not trust the file";
+        TooManyVisits { message: Message, limit: u32 } => ErrorCode::TooManyVisits,
+            "the {message} message's pointers share so much that reading it would visit more than {limit} times its \
+             length; no exporter writes that, do not trust the file";
+        TooManyElements { found: u64, limit: u64 } => ErrorCode::TooManyElements, needed: *found, found: *limit,
+            "the metadata's lists claim {found} elements, more than its message has words ({limit}); no exporter \
+             writes that, do not trust the file";
+        MetadataTooLarge { needed: u64, limit: u64 } => ErrorCode::MetadataTooLarge, needed: *needed, found: *limit,
+            "the metadata would take more than {limit} bytes of memory, out of proportion to its message; no exporter \
+             writes that, do not trust the file";
+        TooLongToWrite { message: Message, needed: u64, limit: u64 } =>
+            ErrorCode::MessageTooLong, needed: *needed, found: *limit,
+            "the {message} message needs {needed} bytes, more than the {limit} that readers accept";
     }
 }
 
