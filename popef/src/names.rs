@@ -111,4 +111,43 @@ macro_rules! serde_as_text {
     };
 }
 
-pub use {by_name, named, serde_as_text};
+/// Makes an enumeration of errors, each with a code, which never changes, and its text, which says what the fields are.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! errors {
+    (
+        $(#[$about:meta])*
+        pub enum $error:ident {
+            $(
+                $(#[$what:meta])*
+                $variant:ident $({ $($field:ident: $type:ty),+ })? = $code:literal, $words:literal $(, $value:expr)*;
+            )+
+        }
+    ) => {
+        $(#[$about])*
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "the texts say what the fields are")]
+        pub enum $error {
+            $( $(#[$what])* $variant $({ $($field: $type),+ })?, )+
+        }
+
+        impl $error {
+            /// The name of the problem, which never changes.
+            #[must_use]
+            pub const fn code(&self) -> &'static str {
+                match self { $( $error::$variant { .. } => $code, )+ }
+            }
+        }
+
+        #[allow(unused_variables, reason = "the texts do not name all of the fields")]
+        impl std::fmt::Display for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self { $( $error::$variant $({ $($field),+ })? => write!(f, $words $(, $value)*), )+ }
+            }
+        }
+
+        impl std::error::Error for $error {}
+    };
+}
+
+pub use {by_name, errors, named, serde_as_text};

@@ -7,7 +7,7 @@
 pub use crate::error::{Cause, Facts, Problem, counted, out_of_memory, push, with_room_for};
 pub use crate::len::{as_u64, as_usize, len_of};
 pub use crate::model::{Links, numbers_of};
-pub use crate::names::{UnknownName, by_name, named, serde_as_text};
+pub use crate::names::{UnknownName, by_name, errors, named, serde_as_text};
 pub use crate::problems;
 pub use crate::read::{BlobId, Key, Names, PickleArgument, is_pickle};
 #[cfg(feature = "serde")]
