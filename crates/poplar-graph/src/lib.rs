@@ -66,7 +66,7 @@ pub use ir::{
     TensorId, TensorKind, Times, op_type,
 };
 #[cfg(feature = "json")]
-pub use ir_dump::{DumpError, DumpErrorKind, DumpFacts, DumpParameter, IrDump, Note, NoteKind};
+pub use ir_dump::{DumpFacts, DumpParameter, IrDump, Note, NoteKind};
 pub use liveness::{
     Border, Cell, CodeLiveness, CodeState, Finding, FindingId, GraphCode, Schedule, ScheduleRow, Span, Unknown,
 };

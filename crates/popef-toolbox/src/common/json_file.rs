@@ -1,6 +1,5 @@
 //! JSON files that stand around a model.
 
-use std::fmt::Display;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,7 +8,6 @@ use popef_cli::end::FAILED;
 use popef_cli::meant::meant;
 use popef_cli::tool::{Tool, described};
 use popef_ops::{Code, Error, ErrorReport};
-use poplar_graph::{DumpError, DumpErrorKind};
 use poplar_inspect::tiles::{ReadError, ReadErrorKind};
 
 /// Opens a file.
@@ -17,41 +15,17 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
     popef_open::read(path).map_err(|error| Error::io("open the file", error).in_file(path))
 }
 
-/// An error of the libraries that read such files.
-pub(crate) trait Unread: Display {
-    /// What the system said, if the bytes could not be read.
-    fn of_system(&self) -> Option<io::ErrorKind>;
-}
-
-impl Unread for ReadError {
-    fn of_system(&self) -> Option<io::ErrorKind> {
-        match self.kind {
-            ReadErrorKind::Unreadable(kind) => Some(kind),
-            _ => None,
-        }
-    }
-}
-
-impl Unread for DumpError {
-    fn of_system(&self) -> Option<io::ErrorKind> {
-        match self.kind {
-            DumpErrorKind::Unreadable(kind) => Some(kind),
-            _ => None,
-        }
-    }
-}
-
 /// Why a file could not be read, or not to its end. `code` is for what is wrong in it.
-pub(crate) fn unread(error: &impl Unread, code: Code, path: &Path) -> Error {
-    match error.of_system() {
-        Some(kind) => Error::io("read the file", io::Error::new(kind, error.to_string())),
-        None => Error::new(code, error.to_string()),
+pub(crate) fn unread(error: &ReadError, code: Code, path: &Path) -> Error {
+    match error.kind {
+        ReadErrorKind::Unreadable(kind) => Error::io("read the file", io::Error::new(kind, error.to_string())),
+        _ => Error::new(code, error.to_string()),
     }
     .in_file(path)
 }
 
 /// The same of a file of which nothing could be read. It may be for another command.
-pub(crate) fn refused(error: &impl Unread, code: Code, path: &Path) -> Error {
+pub(crate) fn refused(error: &ReadError, code: Code, path: &Path) -> Error {
     match (error.of_system(), meant(path)) {
         (Some(_), _) | (_, None) => unread(error, code, path),
         (None, Some(meant)) => Error::new(code, format!("{error}; {meant}")).in_file(path),
@@ -63,7 +37,7 @@ pub(crate) fn refused(error: &impl Unread, code: Code, path: &Path) -> Error {
 pub(crate) struct Damage(Option<Error>);
 
 impl Damage {
-    pub(crate) fn of(damage: Option<&impl Unread>, code: Code, path: &Path) -> Self {
+    pub(crate) fn of(damage: Option<&ReadError>, code: Code, path: &Path) -> Self {
         Damage(damage.map(|damage| unread(damage, code, path)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::{DumpError, DumpErrorKind};
+use poplar_inspect::tiles::{ReadError, ReadErrorKind};
 
 /// Reads values one after the other.
 pub(super) struct Json<'b> {
@@ -27,7 +27,7 @@ pub(super) struct Odd<'b> {
 /// What is wrong, and at which byte.
 #[derive(Debug)]
 pub(super) struct Fault {
-    kind: DumpErrorKind,
+    kind: ReadErrorKind,
     message: String,
     at: usize,
 }
@@ -110,7 +110,7 @@ impl<'b> Json<'b> {
         self.skip_space();
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.fault(DumpErrorKind::NotJson, "something follows the end of the IR")),
+            Some(_) => Err(self.fault(ReadErrorKind::NotJson, "something follows the end of the IR")),
         }
     }
 
@@ -142,7 +142,7 @@ impl<'b> Json<'b> {
                         break;
                     }
                     (None, _) => return Err(self.cut()),
-                    _ => return Err(self.fault(DumpErrorKind::NotJson, "a value, a comma or a bracket is missing")),
+                    _ => return Err(self.fault(ReadErrorKind::NotJson, "a value, a comma or a bracket is missing")),
                 }
                 self.at += 1;
             }
@@ -154,7 +154,7 @@ impl<'b> Json<'b> {
         let rest = self.rest();
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
         match rest.iter().take_while(|byte| is_word(byte)).count() {
-            0 => Err(self.fault(DumpErrorKind::NotJson, "a value is missing")),
+            0 => Err(self.fault(ReadErrorKind::NotJson, "a value is missing")),
             len => {
                 self.at += len;
                 Ok(())
@@ -166,14 +166,14 @@ impl<'b> Json<'b> {
         self.skip_space();
         match self.peek() {
             Some(b'"') => self.at += 1,
-            Some(_) => return Err(self.fault(DumpErrorKind::NotJson, "a text in quotes is missing")),
+            Some(_) => return Err(self.fault(ReadErrorKind::NotJson, "a text in quotes is missing")),
             None => return Err(self.cut()),
         }
         let from = self.at;
         let end = if self.escapes { self.end_with_escapes() } else { self.end_as_written(role) };
         let Some(end) = end else {
             self.at = from.saturating_sub(1);
-            return Err(self.fault(DumpErrorKind::Cut, "a text does not end"));
+            return Err(self.fault(ReadErrorKind::Cut, "a text does not end"));
         };
         self.at = end + 1;
         let text = self.bytes.get(from..end).unwrap_or_default();
@@ -202,7 +202,7 @@ impl<'b> Json<'b> {
     fn unescaped(&self, from: usize, end: usize) -> Read<Cow<'b, str>> {
         let quoted = self.bytes.get(from.saturating_sub(1)..=end).unwrap_or_default();
         let wrong = || Fault {
-            kind: DumpErrorKind::NotJson,
+            kind: ReadErrorKind::NotJson,
             message: "a text has an escape that is none of JSON's".to_owned(),
             at: from,
         };
@@ -225,7 +225,7 @@ impl<'b> Json<'b> {
             }
             Some(_) => {
                 let name = if bracket == b'{' { "an object" } else { "a list" };
-                Err(self.fault(DumpErrorKind::WrongForm, &format!("{what} is not {name}")))
+                Err(self.fault(ReadErrorKind::WrongForm, &format!("{what} is not {name}")))
             }
             None => Err(self.cut()),
         }
@@ -244,7 +244,7 @@ impl<'b> Json<'b> {
             return Ok(());
         }
         match self.peek() {
-            Some(_) => Err(self.fault(DumpErrorKind::NotJson, &format!("{needed} is missing"))),
+            Some(_) => Err(self.fault(ReadErrorKind::NotJson, &format!("{needed} is missing"))),
             None => Err(self.cut()),
         }
     }
@@ -270,30 +270,26 @@ impl<'b> Json<'b> {
     }
 
     fn cut(&self) -> Fault {
-        self.fault(DumpErrorKind::Cut, "the file ends too early")
+        self.fault(ReadErrorKind::Cut, "the file ends too early")
     }
 
-    fn fault(&self, kind: DumpErrorKind, message: &str) -> Fault {
+    fn fault(&self, kind: ReadErrorKind, message: &str) -> Fault {
         Fault { kind, message: message.to_owned(), at: self.at }
     }
 
     /// A fault of what was read before, at its first byte.
     pub(super) fn wrong(&self, at: usize, message: &str) -> Fault {
-        Fault { kind: DumpErrorKind::WrongForm, message: message.to_owned(), at: behind_space(self.bytes, at) }
+        Fault { kind: ReadErrorKind::WrongForm, message: message.to_owned(), at: behind_space(self.bytes, at) }
     }
 }
 
 impl Fault {
     /// With the line and the byte of the line.
-    pub(super) fn in_bytes(self, bytes: &[u8]) -> DumpError {
+    pub(super) fn in_bytes(self, bytes: &[u8]) -> ReadError {
         let before = bytes.get(..self.at).unwrap_or(bytes);
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        DumpError {
-            kind: self.kind,
-            message: self.message,
-            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
-            column: before.len() - line_start + 1,
-        }
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        ReadError::new(self.kind, self.message, line, before.len() - line_start + 1)
     }
 }
 

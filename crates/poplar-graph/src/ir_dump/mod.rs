@@ -1,7 +1,6 @@
 //! IR dumps of PopART.
 
 mod build;
-mod error;
 mod facts;
 mod json;
 mod notes;
@@ -10,6 +9,7 @@ mod parameters;
 use std::borrow::Cow;
 use std::io::Read;
 
+use poplar_inspect::tiles::ReadError;
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
@@ -17,7 +17,6 @@ use crate::{Ir, Order};
 use build::Builder;
 use json::{Fault, Json};
 
-pub use error::{DumpError, DumpErrorKind};
 pub use facts::DumpFacts;
 pub use notes::{Note, NoteKind};
 pub use parameters::DumpParameter;
@@ -50,7 +49,7 @@ pub struct IrDump {
     /// What is odd: one note of each kind at most.
     pub notes: Vec<Note>,
     /// What kept the file from being read to its end. All ops before are here.
-    pub damage: Option<DumpError>,
+    pub damage: Option<ReadError>,
 }
 
 /// Graphs that are from elsewhere, as if they had been read without a remark.
@@ -74,15 +73,15 @@ impl IrDump {
     /// let dump = IrDump::read(json.as_bytes(), Order::Unknown)?;
     /// let main = &dump.ir.graphs()[0];
     /// assert_eq!((main.ops.len(), main.tensors[0].bytes()), (1, Some(16)));
-    /// # Ok::<(), poplar_graph::DumpError>(())
+    /// # Ok::<(), poplar_graph::ReadError>(())
     /// ```
-    pub fn read(mut reader: impl Read, order: Order) -> Result<Self, DumpError> {
+    pub fn read(mut reader: impl Read, order: Order) -> Result<Self, ReadError> {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes)?;
         Self::parse(&bytes, order)
     }
 
-    fn parse(bytes: &[u8], order: Order) -> Result<Self, DumpError> {
+    fn parse(bytes: &[u8], order: Order) -> Result<Self, ReadError> {
         let mut json = Json::new(bytes, has_escapes(bytes));
         let mut builder = Builder::default();
         let result = read_graphs(&mut json, &mut builder).and_then(|()| json.end());

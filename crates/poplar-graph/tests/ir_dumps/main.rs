@@ -11,10 +11,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use popef::DataType;
-use poplar_graph::{Calls, CodeLocation, DumpError, DumpErrorKind, Graph, IrDump, NoteKind, Op, Order};
+use poplar_graph::{Calls, CodeLocation, Graph, IrDump, NoteKind, Op, Order};
+use poplar_inspect::tiles::{ReadError, ReadErrorKind};
 use serde_json::Value;
 
-use DumpErrorKind::{Cut, NotJson, WrongForm};
+use ReadErrorKind::{Cut, NotJson, WrongForm};
 
 fn testdata(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/graph").join(name)).unwrap()
@@ -218,7 +219,7 @@ struct Broken {
     json: &'static str,
     /// `None` if the file is refused as a whole.
     kept: Option<usize>,
-    kind: DumpErrorKind,
+    kind: ReadErrorKind,
     message: &'static str,
     place: (usize, usize),
 }
@@ -304,6 +305,6 @@ fn a_disk_that_fails_is_an_error() {
         }
     }
 
-    let error: DumpError = IrDump::read(br#"{"m" :["#.chain(Fails), Order::Unknown).unwrap_err();
-    assert_eq!(error.kind, DumpErrorKind::Unreadable(io::ErrorKind::PermissionDenied));
+    let error: ReadError = IrDump::read(br#"{"m" :["#.chain(Fails), Order::Unknown).unwrap_err();
+    assert_eq!(error.kind, ReadErrorKind::Unreadable(io::ErrorKind::PermissionDenied));
 }

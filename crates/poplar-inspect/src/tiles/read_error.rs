@@ -23,12 +23,25 @@ pub struct ReadError {
 pub enum ReadErrorKind {
     /// The file ends too early.
     Cut,
-    /// The file is not JSON.
+    /// The file is not JSON, as the framework or as others write it.
     NotJson,
     /// The JSON does not have the form of a file of this kind.
     WrongForm,
     /// The bytes cannot be read.
     Unreadable(io::ErrorKind),
+}
+
+impl ReadError {
+    /// An error of a reader of such files.
+    pub fn new(kind: ReadErrorKind, message: String, line: usize, column: usize) -> Self {
+        ReadError { kind, message, line, column }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        ReadError::new(ReadErrorKind::Unreadable(error.kind()), error.to_string(), 1, 1)
+    }
 }
 
 impl From<serde_json::Error> for ReadError {
