@@ -204,9 +204,9 @@ fn given(command: &Command, matches: &ArgMatches) -> Vec<Given> {
 impl Format {
     /// Every format of a listing is one of findings too.
     fn all() -> impl Iterator<Item = Format> {
-        FindingsFormat::ALL.into_iter().map(|findings| {
-            let name = findings.name();
-            Format { name, list: ListFormat::ALL.into_iter().find(|list| list.name() == name), findings }
+        FindingsFormat::ALL.iter().map(|&findings| {
+            let name = findings.as_str();
+            Format { name, list: ListFormat::ALL.iter().copied().find(|list| list.as_str() == name), findings }
         })
     }
 }

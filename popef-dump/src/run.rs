@@ -48,7 +48,7 @@ fn ended(done: Result<ExitCode, Refusal>) -> ExitCode {
 /// the vendor's `-c FILE` works.
 fn option_meant(path: &Path, args: &Args) -> Option<String> {
     let word = path.to_str()?;
-    let is_when = args.output.color == When::Always && When::ALL.iter().any(|when| when.name() == word);
+    let is_when = args.output.color == When::Always && When::ALL.iter().any(|when| when.as_str() == word);
     let option = match word {
         _ if is_when => "--color=",
         _ if !args.explain.is_empty() && popef_check::rule_by_id(word).is_some() => "--explain ",

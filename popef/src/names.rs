@@ -69,11 +69,18 @@ macro_rules! by_name {
     };
 }
 
-/// Gives an enumeration `ALL`, `as_str` with one name per variant, and everything in `by_name`.
+/// Defines an enumeration with `ALL` and `as_str`, and with everything in `by_name` if it is said what its values are.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {
-    ($type:ident, $what:literal: $( $variant:ident = $name:literal ),+ $(,)?) => {
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $type:ident $(($what:literal))? { $( $(#[$meaning:meta])* $variant:ident = $name:literal, )+ }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $type { $( $(#[$meaning])* $variant, )+ }
+
         impl $type {
             /// All values.
             pub const ALL: &'static [$type] = &[ $( $type::$variant, )+ ];
@@ -84,7 +91,7 @@ macro_rules! named {
             }
         }
 
-        $crate::seam::by_name!($type, $what);
+        $( $crate::seam::by_name!($type, $what); )?
     };
 }
 
@@ -119,7 +126,6 @@ macro_rules! errors {
         $(#[$about:meta])*
         pub enum $error:ident {
             $(
-                $(#[$what:meta])*
                 $variant:ident $({ $($field:ident: $type:ty),+ })? = $code:literal, $words:literal $(, $value:expr)*;
             )+
         }
@@ -128,7 +134,7 @@ macro_rules! errors {
         #[non_exhaustive]
         #[allow(missing_docs, reason = "the texts say what the fields are")]
         pub enum $error {
-            $( $(#[$what])* $variant $({ $($field: $type),+ })?, )+
+            $( #[doc = concat!("`", $words, "`")] $variant $({ $($field: $type),+ })?, )+
         }
 
         impl $error {

@@ -3,29 +3,27 @@ use popef_findings::{Rule, When};
 
 use super::rules::rule_by_id;
 
-/// Where the facts behind a rule come from. `docs/FORMAT.md` uses the same words.
-///
-/// ```
-/// use popef_check::{Origin, origin_of, rule_by_id};
-///
-/// assert_eq!(rule_by_id("PE101").and_then(origin_of), Some(Origin::Documented));
-/// assert_eq!(Origin::Inferred.to_string(), "inferred");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Origin {
-    /// The vendor or a public standard says so: Cap'n Proto, Python's pickles, IEEE 754.
-    Documented,
-    /// It was taken from public programs of the vendor.
-    Recovered,
-    /// It is a conclusion that fits all known facts but is not confirmed. Such rules are notes.
-    Inferred,
-    /// A policy requires it.
-    Required,
-}
-
 named! {
-    Origin, "an origin": Documented = "documented", Recovered = "recovered", Inferred = "inferred", Required = "required"
+    /// Where the facts behind a rule come from. `docs/FORMAT.md` uses the same words.
+    ///
+    /// ```
+    /// use popef_check::{Origin, origin_of, rule_by_id};
+    ///
+    /// assert_eq!(rule_by_id("PE101").and_then(origin_of), Some(Origin::Documented));
+    /// assert_eq!(Origin::Inferred.to_string(), "inferred");
+    /// ```
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum Origin("an origin") {
+        /// The vendor or a public standard says so: Cap'n Proto, Python's pickles, IEEE 754.
+        Documented = "documented",
+        /// It was taken from public programs of the vendor.
+        Recovered = "recovered",
+        /// It is a conclusion that fits all known facts but is not confirmed. Such rules are notes.
+        Inferred = "inferred",
+        /// A policy requires it.
+        Required = "required",
+    }
 }
 
 /// The rules that judge by what programs of the vendor do.

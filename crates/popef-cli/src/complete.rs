@@ -27,35 +27,23 @@ const MOST_BYTES: u64 = 64 << 20;
 /// How long a file may take.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// What an option or argument takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// The name of a blob.
-    Blob,
-    /// A pattern of names.
-    Glob,
-    /// The name of an executable.
-    Executable,
-    /// A type and a pattern: `tensor:weights`.
-    Drop,
-    /// A name and `=`, after which a new name is typed.
-    Rename,
+popef::seam::named! {
+    /// What an option or argument takes, with the word by which a script asks for it.
+    pub(crate) enum Names {
+        /// The name of a blob.
+        Blob = "blob",
+        /// A pattern of names.
+        Glob = "glob",
+        /// The name of an executable.
+        Executable = "executable",
+        /// A type and a pattern: `tensor:weights`.
+        Drop = "drop",
+        /// A name and `=`, after which a new name is typed.
+        Rename = "rename",
+    }
 }
 
 impl Names {
-    const ALL: [Names; 5] = [Names::Blob, Names::Glob, Names::Executable, Names::Drop, Names::Rename];
-
-    /// What a script asks for.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Names::Blob => "blob",
-            Names::Glob => "glob",
-            Names::Executable => "executable",
-            Names::Drop => "drop",
-            Names::Rename => "rename",
-        }
-    }
-
     /// What a blob is offered as, if it is.
     fn of(self, blob: &Blob<'_>) -> Option<String> {
         let name = blob_name(blob);
@@ -87,7 +75,7 @@ pub fn answer(line: &[OsString], to: &mut dyn Write) -> Option<ExitCode> {
     if asks != ASKS {
         return None;
     }
-    let kind = Names::ALL.into_iter().find(|known| kind == known.word())?;
+    let kind = Names::ALL.iter().copied().find(|known| kind == known.as_str())?;
     let names = offered(kind, &typed.to_string_lossy(), words);
     // A shell that reads no more has its names.
     let _ = names.iter().try_for_each(|name| writeln!(to, "{name}")).and_then(|()| to.flush());

@@ -43,7 +43,7 @@ impl FormatArgs {
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {
-    named(Format::ALL, |format| format.name())
+    named(Format::ALL.iter().copied(), |format| format.as_str())
 }
 
 /// Writes a report as a JSON document.

@@ -123,7 +123,7 @@ pub fn with_value(line: &[OsString]) -> Vec<OsString> {
 }
 
 fn is_when(word: &OsStr) -> bool {
-    When::ALL.iter().any(|when| word == when.name())
+    When::ALL.iter().any(|when| word == when.as_str())
 }
 
 #[cfg(test)]

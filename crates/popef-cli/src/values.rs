@@ -86,7 +86,7 @@ pub fn top() -> impl TypedValueParser<Value = usize> {
 
 /// When to use colours.
 pub fn when() -> impl TypedValueParser<Value = When> {
-    named(When::ALL, |when| when.name())
+    named(When::ALL.iter().copied(), |when| when.as_str())
 }
 
 /// The id of a rule. Any text is one here, because ids can be written in small letters, and those that do not exist get a better
@@ -118,5 +118,5 @@ pub(crate) fn loader() -> impl TypedValueParser<Value = Loader> {
 }
 
 pub(crate) fn sort() -> impl TypedValueParser<Value = Sort> {
-    named(Sort::ALL, |sort| sort.name())
+    named(Sort::ALL.iter().copied(), |sort| sort.as_str())
 }

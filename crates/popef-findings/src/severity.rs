@@ -1,14 +1,14 @@
 use popef::seam::named;
 
-/// The severity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing, and normal in many files.
-    Note,
-    /// Most likely not intended.
-    Warning,
-    /// It will fail, or its effect is unknown.
-    Error,
+named! {
+    /// The severity of a finding.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Severity("a severity") {
+        /// Worth knowing, and normal in many files.
+        Note = "note",
+        /// Most likely not intended.
+        Warning = "warning",
+        /// It will fail, or its effect is unknown.
+        Error = "error",
+    }
 }
-
-named!(Severity, "a severity": Note = "note", Warning = "warning", Error = "error");

@@ -27,27 +27,25 @@ use popef::read::OpaqueBlob;
 use popef::seam::named;
 use popef::types::Text;
 
-/// A framework that puts opaque blobs into PopEF files.
-///
-/// ```
-/// use popef_payload::Framework;
-///
-/// assert_eq!("tensorflow".parse(), Ok(Framework::Tensorflow));
-/// assert_eq!(Framework::Popart.to_string(), "popart");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Framework {
-    /// PopART and the frameworks built on it. Every blob whose name contains `popart` belongs to it.
-    Popart,
-    /// PopTorch. The blob `poptorch` belongs to it.
-    Poptorch,
-    /// TensorFlow for the IPU. The blob `tensorflow` belongs to it.
-    Tensorflow,
-}
-
 named! {
-    Framework, "a framework": Popart = "popart", Poptorch = "poptorch", Tensorflow = "tensorflow"
+    /// A framework that puts opaque blobs into PopEF files.
+    ///
+    /// ```
+    /// use popef_payload::Framework;
+    ///
+    /// assert_eq!("tensorflow".parse(), Ok(Framework::Tensorflow));
+    /// assert_eq!(Framework::Popart.to_string(), "popart");
+    /// ```
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum Framework("a framework") {
+        /// PopART and the frameworks built on it. Every blob whose name contains `popart` belongs to it.
+        Popart = "popart",
+        /// PopTorch. The blob `poptorch` belongs to it.
+        Poptorch = "poptorch",
+        /// TensorFlow for the IPU. The blob `tensorflow` belongs to it.
+        Tensorflow = "tensorflow",
+    }
 }
 
 impl Framework {

@@ -4,7 +4,7 @@
 macro_rules! numbers {
     (
         $(#[$meta:meta])*
-        $name:ident($type:ty) { $( $(#[$variant_meta:meta])* $variant:ident = $number:literal, $text:literal; )* }
+        $name:ident($type:ty) { $( $variant:ident = $number:literal, $text:literal, $meaning:literal; )* }
     ) => {
         $(#[$meta])*
         ///
@@ -13,7 +13,7 @@ macro_rules! numbers {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name {
-            $( $(#[$variant_meta])* $variant, )*
+            $( #[doc = $meaning] $variant, )*
             /// A number that the known versions of the schema do not name.
             Other($type),
         }

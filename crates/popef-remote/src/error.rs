@@ -23,11 +23,11 @@ pub struct RemoteError {
 }
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident, $text:literal, $kind:ident, $what:literal, $advice:literal;)*) => {
+    ($($name:ident, $text:literal, $kind:ident, $what:literal, $advice:literal;)*) => {
         /// What kind of failure it is. The names are stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum Code { $($(#[$doc])* $name,)* }
+        pub enum Code { $(#[doc = $what] $name,)* }
 
         impl Code {
             /// All codes.
@@ -69,93 +69,64 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The text is not a readable address.
     Url, "remote-url", InvalidInput, "the address cannot be used",
         "give s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, https://HOST/PATH, hf://OWNER/NAME/PATH or file:///PATH";
-    /// The object or bucket does not exist.
     NotFound, "remote-not-found", NotFound, "there is no such object",
         "look at the spelling of the bucket and the key";
-    /// The store does not let this user read it.
     Denied, "remote-denied", PermissionDenied, "the store refuses access",
         "give credentials in the environment (docs/REMOTE.md has the variables of each store), or --header for https";
-    /// No credentials were found.
     NoCredentials, "remote-no-credentials", PermissionDenied, "no credentials were found",
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_SERVICE_ACCOUNT, or AZURE_STORAGE_ACCOUNT_NAME and \
          AZURE_STORAGE_ACCOUNT_KEY; for a public bucket AWS_SKIP_SIGNATURE=true, GOOGLE_SKIP_SIGNATURE=true or \
          AZURE_SKIP_SIGNATURE=true";
-    /// The bucket is in another region.
     Region, "remote-region", InvalidInput, "the bucket is in another region",
         "give its region with --region or AWS_REGION";
-    /// The object changed while it was read.
     Changed, "remote-changed", Other, "the object was changed while it was read",
         "try again when nobody writes to it";
-    /// The server sends whole files only.
     NoRanges, "remote-no-ranges", Unsupported, "the server cannot send parts of a file",
         "download the file first";
-    /// The server sent a web page, such as one to log in.
     Page, "remote-page", InvalidData, "the server sent a web page and not a file",
         "look at the address in a browser; if that asks who you are, give --header, such as \"Authorization: Bearer ...\"";
-    /// The server sent other bytes than requested.
     WrongRange, "remote-wrong-range", InvalidData, "the server sent another range than was asked for",
         "try again without the proxy or cache in between, or download the file first";
-    /// The server compressed its answer.
     Encoded, "remote-encoded", InvalidData, "the server changed the encoding of the file",
         "turn off compression in the server, or in the proxy in between";
-    /// The answer breaks the rules of HTTP.
     Malformed, "remote-malformed", InvalidData, "the server's answer breaks the rules of HTTP",
         "look at the server, or at the proxy in between; or download the file first";
-    /// The answer ended too early.
     Cut, "remote-cut", ConnectionAborted, "the answer ended too early",
         "try again; if it happens again, a proxy in between may cut answers";
-    /// The server redirects to a forbidden place.
     Redirect, "remote-redirect", InvalidInput, "the redirect was not followed",
         "give the address that it leads to, if you trust it";
-    /// Http was not allowed.
     Http, "remote-http", InvalidInput, "http protects neither the data nor secrets",
         "use https, or allow http with --allow-http";
-    /// The request took too long.
     Timeout, "remote-timeout", TimedOut, "the server took too long",
         "try again, or look at the network and the proxy";
-    /// There is no connection.
     Connect, "remote-connect", NotConnected, "cannot connect to the server",
         "look at the address, the network, and HTTPS_PROXY and NO_PROXY";
-    /// The server cannot prove its identity.
     Tls, "remote-tls", NotConnected, "there is no safe connection to the server",
         "if its certificate is from an authority of your own, name that in SSL_CERT_FILE";
-    /// The server is busy or broken.
     Busy, "remote-busy", Other, "the server could not answer",
         "try again later";
-    /// The server refused the request for another reason.
     Refused, "remote-refused", InvalidInput, "the server refused the request",
         "look at the address and at what the server says";
-    /// The caller gave up.
     Stopped, "remote-stopped", Interrupted, "the work was stopped",
         "start it again";
-    /// No object has a matching name.
     NoMatch, "remote-no-match", NotFound, "no object fits",
         "look at the pattern: * stays within a folder, ** does not";
-    /// There is an object already.
     Exists, "remote-exists", AlreadyExists, "there is an object with that name",
         "choose another name, or allow with --force that it is replaced";
-    /// The store cannot replace an object only if it is still the same.
     NoCondition, "remote-no-condition", Unsupported, "the object cannot be replaced safely",
         "write to another name with -o, and compare before you replace it";
-    /// The store's answer to a write was lost, and what is there now could not be found out.
     Unsure, "remote-unsure", Other, "it is not known whether the object was written",
         "look at the object, and write it again if it is not the new one";
-    /// A file on this machine could not be read.
     Local, "remote-local", Other, "the new file could not be read on this machine",
         "look at the disk that has the temporary files";
-    /// A setting that prevents all requests.
     Settings, "remote-settings", InvalidInput, "a setting of the store is wrong",
         "correct the option or the variable";
-    /// A listing that is too long or endless.
     Listing, "remote-listing", Other, "the listing of the bucket is too long",
         "give a longer prefix, or name the objects";
-    /// A key that cannot be read, such as one with an empty part.
     Key, "remote-key", InvalidInput, "the bucket has a key that cannot be read",
         "name objects one by one, or give a prefix or a pattern without such keys";
-    /// Something else.
     Other, "remote-failed", Other, "the store could not be used",
         "look at the settings of the store (docs/REMOTE.md)";
 }

@@ -245,19 +245,19 @@ impl Model {
     }
 }
 
-/// A phase of a model's life in which programs run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Phase {
-    /// Once, before the first call.
-    Load,
-    /// In every call.
-    Main,
-    /// Once, at the end.
-    Save,
+named! {
+    /// A phase of a model's life in which programs run.
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum Phase("a phase") {
+        /// Once, before the first call.
+        Load = "load",
+        /// In every call.
+        Main = "main",
+        /// Once, at the end.
+        Save = "save",
+    }
 }
-
-named!(Phase, "a phase": Load = "load", Main = "main", Save = "save");
 
 /// A program of an executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

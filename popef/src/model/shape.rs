@@ -83,17 +83,17 @@ impl AnchorShape {
     }
 }
 
-/// One of the two outer dimensions before the model's own shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Outer {
-    /// The dimension of replicas.
-    Replicas,
-    /// The dimension of blocks in the remote buffer.
-    Repeats,
+named! {
+    /// One of the two outer dimensions before the model's own shape.
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum Outer("an outer dimension") {
+        /// The dimension of replicas.
+        Replicas = "replicas",
+        /// The dimension of blocks in the remote buffer.
+        Repeats = "repeats",
+    }
 }
-
-named!(Outer, "an outer dimension": Replicas = "replicas", Repeats = "repeats");
 
 /// The error for a stored shape without an outer dimension that the anchor's fields demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

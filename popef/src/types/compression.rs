@@ -1,20 +1,20 @@
 use crate::names::named;
 
-/// The format in which an executable is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Compression {
-    /// A zlib stream (RFC 1950).
-    Zlib,
-    /// One or more gzip members (RFC 1952).
-    Gzip,
-    /// One or more zstd frames (RFC 8878), possibly with skippable frames.
-    Zstd,
-    /// One or more LZ4 frames, possibly with skippable frames.
-    Lz4,
+named! {
+    /// The format in which an executable is compressed.
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum Compression("a kind of compression") {
+        /// A zlib stream (RFC 1950).
+        Zlib = "zlib",
+        /// One or more gzip members (RFC 1952).
+        Gzip = "gzip",
+        /// One or more zstd frames (RFC 8878), possibly with skippable frames.
+        Zstd = "zstd",
+        /// One or more LZ4 frames, possibly with skippable frames.
+        Lz4 = "lz4",
+    }
 }
-
-named!(Compression, "a kind of compression": Zlib = "zlib", Gzip = "gzip", Zstd = "zstd", Lz4 = "lz4");
 
 impl Compression {
     /// The length of the longest magic number.

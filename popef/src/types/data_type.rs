@@ -136,27 +136,25 @@ fn shown_name(name: &str) -> Option<&'static str> {
     OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, shown)| *shown)
 }
 
-/// The kind of number that the elements of a [`DataType`] are.
-///
-/// ```
-/// use popef::types::NumberKind;
-/// use popef::DataType;
-///
-/// assert_eq!((DataType::U16.kind(), DataType::U16.size()), (Some(NumberKind::Unsigned), Some(2)));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum NumberKind {
-    /// False or true.
-    Bool,
-    /// A signed integer.
-    Signed,
-    /// An unsigned integer.
-    Unsigned,
-    /// A floating-point number.
-    Float,
-}
-
 named! {
-    NumberKind, "a kind of number": Bool = "bool", Signed = "signed", Unsigned = "unsigned", Float = "float"
+    /// The kind of number that the elements of a [`DataType`] are.
+    ///
+    /// ```
+    /// use popef::types::NumberKind;
+    /// use popef::DataType;
+    ///
+    /// assert_eq!((DataType::U16.kind(), DataType::U16.size()), (Some(NumberKind::Unsigned), Some(2)));
+    /// ```
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum NumberKind("a kind of number") {
+        /// False or true.
+        Bool = "bool",
+        /// A signed integer.
+        Signed = "signed",
+        /// An unsigned integer.
+        Unsigned = "unsigned",
+        /// A floating-point number.
+        Float = "float",
+    }
 }

@@ -72,7 +72,7 @@ impl Checking<'_> {
     /// Which option would have no effect, if any.
     fn contradiction(&self, shown: &[Shown<'_>]) -> Option<String> {
         let is_quiet = |shown: &Shown<'_>| matches!(shown.format, FindingsFormat::Text | FindingsFormat::GitHub);
-        let name = shown.first().map_or("", |shown| shown.format.name());
+        let name = shown.first().map_or("", |shown| shown.format.as_str());
         (self.quiet && !shown.iter().any(is_quiet))
             .then(|| format!("--quiet is for --format text and github: {name} always has everything"))
     }

@@ -51,7 +51,7 @@ fn case(command: &str, option: &Opt, value: &Value) -> String {
         Words::One(words) => format!("words='{}'", words.join(" ")),
         Words::List(words) => format!("words='{}' list=1", words.join(" ")),
         Words::Path => "return".to_owned(),
-        Words::Names(names) => format!("names={}", names.word()),
+        Words::Names(names) => format!("names={}", names.as_str()),
         Words::Any => "words=' '".to_owned(),
     };
     format!("    {}) {offer} ;;\n", keys.join("|"))
@@ -70,7 +70,8 @@ fn offers(program: &Program) -> String {
             }
             Words::Path | Words::Names(_) | Words::Any => String::new(),
         };
-        let second = command.second.as_ref().map(|(_, names)| format!(" second={}", names.word())).unwrap_or_default();
+        let second =
+            command.second.as_ref().map(|(_, names)| format!(" second={}", names.as_str())).unwrap_or_default();
         format!("        {}) options='{}'{arguments}{second} ;;\n", pattern(&typed), command.long_options().join(" "))
     };
     program.all_commands().into_iter().map(offer).fold(before, |text, offer| text + &offer)

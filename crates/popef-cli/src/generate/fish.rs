@@ -45,9 +45,12 @@ fn with_commands(name: &str, program: &Program) -> String {
         };
         if let Some((_, names)) = &command.second {
             // Where a file has names, other files are not offered beside them.
-            let has_names =
-                format!(" -n '__{}_is \"{typed}\"; and count ({function} {}) >/dev/null'", program.name, names.word());
-            lines += &format!("complete -c {name}{has_names} -f -a '({function} {})'\n", names.word());
+            let has_names = format!(
+                " -n '__{}_is \"{typed}\"; and count ({function} {}) >/dev/null'",
+                program.name,
+                names.as_str()
+            );
+            lines += &format!("complete -c {name}{has_names} -f -a '({function} {})'\n", names.as_str());
         }
     }
     lines
@@ -82,7 +85,7 @@ fn value(value: &Value, function: &str) -> String {
         Words::One(words) => format!("{required} -a '{}'", words.join(" ")),
         Words::List(words) => format!("{required} -a '(__fish_append , {})'", words.join(" ")),
         Words::Path => " -r -F".to_owned(),
-        Words::Names(names) => format!("{required} -a '({function} {})'", names.word()),
+        Words::Names(names) => format!("{required} -a '({function} {})'", names.as_str()),
         Words::Any if value.attached => String::new(),
         Words::Any => required.to_owned(),
     }

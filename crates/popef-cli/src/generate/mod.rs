@@ -12,28 +12,15 @@ use options::Program;
 
 use crate::sections::lines;
 
-/// A shell for which there are completions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
-    /// bash, 3.2 or later.
-    Bash,
-    /// zsh.
-    Zsh,
-    /// fish.
-    Fish,
-}
-
-impl Shell {
-    /// All shells.
-    pub const ALL: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
-
-    /// Its name on a command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Shell::Bash => "bash",
-            Shell::Zsh => "zsh",
-            Shell::Fish => "fish",
-        }
+popef::seam::named! {
+    /// A shell for which there are completions.
+    pub enum Shell {
+        /// bash, 3.2 or later.
+        Bash = "bash",
+        /// zsh.
+        Zsh = "zsh",
+        /// fish.
+        Fish = "fish",
     }
 }
 

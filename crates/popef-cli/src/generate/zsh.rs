@@ -39,7 +39,7 @@ fn arguments(program: &Program, indent: usize) -> String {
     let argument = match &program.arguments {
         Words::Path if program.second.is_some() => {
             let (second, names) =
-                program.second.as_ref().map(|(name, names)| (name.as_str(), names.word())).unwrap_or_default();
+                program.second.as_ref().map(|(name, names)| (name.as_str(), names.as_str())).unwrap_or_default();
             format!("'1:{}:_files' \\\n{:indent$}    '*:{second}: {{function}}_names {names}'", program.argument, "")
         }
         Words::Path => format!("'*:{}:_files'", program.argument),
@@ -81,7 +81,7 @@ fn offer(words: &Words) -> String {
         Words::List(words) => format!("_sequence compadd -M m\\:{{a-z}}={{A-Z}} - {}", words.join(" ")),
         Words::Path => "_files".to_owned(),
         // After a space, the words are called as they are.
-        Words::Names(names) => format!(" {{function}}_names {}", names.word()),
+        Words::Names(names) => format!(" {{function}}_names {}", names.as_str()),
         Words::Any => " ".to_owned(),
     }
 }

@@ -34,18 +34,20 @@ pub use one::{Npy, OneFile, extract_one};
 pub use report::{Extracted, ExtractedBlob, ExtractedFile, ExtractedPart, Note};
 pub(crate) use true_names::ExtractedNames;
 
-/// How tensors and feeds are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Arrays {
-    /// Each as an `.npy` file.
-    #[default]
-    Npy,
-    /// All tensors in one `.npz` file, and all feeds in another.
-    Npz,
-    /// All tensors in one `.safetensors` file, and all feeds in another.
-    Safetensors,
-    /// Each as its bytes.
-    Raw,
+popef::seam::named! {
+    /// How tensors and feeds are written.
+    #[derive(Default, Hash)]
+    pub enum Arrays {
+        /// Each as an `.npy` file.
+        #[default]
+        Npy = "npy",
+        /// All tensors in one `.npz` file, and all feeds in another.
+        Npz = "npz",
+        /// All tensors in one `.safetensors` file, and all feeds in another.
+        Safetensors = "safetensors",
+        /// Each as its bytes.
+        Raw = "raw",
+    }
 }
 
 /// What to extract from files, and how.

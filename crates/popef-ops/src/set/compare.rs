@@ -71,7 +71,7 @@ fn list<T: Element + PartialEq>(
     changes.extend(added);
     if !order.is_sorted() {
         let names = |list: &[T]| list.iter().map(|element| element.key().to_string()).collect::<Vec<_>>();
-        changes.push(FieldChange::of(list.name(), names(old), names(new)));
+        changes.push(FieldChange::of(list.as_str(), names(old), names(new)));
     }
 }
 

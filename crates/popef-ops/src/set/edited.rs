@@ -96,7 +96,7 @@ impl Edited {
             if key.strip_suffix(BYTES).is_some_and(|text| patch.contains_key(text)) {
                 continue;
             }
-            match List::ALL.into_iter().find(|list| list.name() == key) {
+            match List::ALL.iter().copied().find(|list| list.as_str() == key) {
                 Some(list) => self.merge_list(list, value)?,
                 None => self.merge_fields(patch, key, value)?,
             }
@@ -151,7 +151,7 @@ impl Edited {
 fn check_whole(list: List) -> Result<(), Error> {
     match list {
         List::Inputs | List::Outputs => {
-            let message = format!("{} are a part of the anchors; replace or unset anchors as a whole", list.name());
+            let message = format!("{} are a part of the anchors; replace or unset anchors as a whole", list.as_str());
             Err(Error::new(Code::WrongValue, message))
         }
         _ => Ok(()),

@@ -164,10 +164,10 @@ impl<T: Element> Elements<T> {
     /// Replaces the whole list. New elements are made from old ones of the same name.
     pub(super) fn replace(&mut self, list: List, given: &Given) -> Result<(), Error> {
         let Given::Json(json) = given else {
-            return Err(Error::new(Code::WrongValue, format!("{}: needed a list, found {given}", list.name())));
+            return Err(Error::new(Code::WrongValue, format!("{}: needed a list, found {given}", list.as_str())));
         };
         let values = Vec::<T>::deserialize(json);
-        let values = values.map_err(|error| Error::new(Code::WrongValue, format!("{}: {error}", list.name())))?;
+        let values = values.map_err(|error| Error::new(Code::WrongValue, format!("{}: {error}", list.as_str())))?;
         let mut old: HashMap<&Text<'static>, std::vec::IntoIter<usize>> = HashMap::new();
         for (key, places) in self.places() {
             old.insert(key, places.clone().into_iter());
@@ -234,7 +234,7 @@ impl<T: Element> Elements<T> {
             }
             _ => String::new(),
         };
-        Error::new(Code::NoSuchName, format!("{} has no {}{near}{needed}", list.name(), quoted(name)))
+        Error::new(Code::NoSuchName, format!("{} has no {}{near}{needed}", list.as_str(), quoted(name)))
     }
 }
 

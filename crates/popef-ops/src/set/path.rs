@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use popef::seam::named;
 use popef::types::{Text, is_hidden};
 
 use super::value::Kind;
@@ -51,35 +52,22 @@ static OPTION: [Field; 2] = [field("name", Kind::Text), field("value", Kind::Tex
 
 static PROGRAM: [Field; 2] = [field("index", Kind::Number), field("name", Kind::Text)];
 
-/// A list of metadata. Inputs and outputs are the anchors of that direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum List {
-    EngineOptions,
-    DeviceOptions,
-    ProgramsMap,
-    Anchors,
-    Inputs,
-    Outputs,
+named! {
+    /// A list of metadata. Inputs and outputs are the anchors of that direction.
+    pub(super) enum List {
+        EngineOptions = "engineOptions",
+        DeviceOptions = "deviceOptions",
+        ProgramsMap = "programsMap",
+        Anchors = "anchors",
+        Inputs = "inputs",
+        Outputs = "outputs",
+    }
 }
 
 impl List {
-    pub(super) const ALL: [List; 6] =
-        [List::EngineOptions, List::DeviceOptions, List::ProgramsMap, List::Anchors, List::Inputs, List::Outputs];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            List::EngineOptions => "engineOptions",
-            List::DeviceOptions => "deviceOptions",
-            List::ProgramsMap => "programsMap",
-            List::Anchors => "anchors",
-            List::Inputs => "inputs",
-            List::Outputs => "outputs",
-        }
-    }
-
     pub(super) fn named(name: &str) -> Result<List, Error> {
-        let list = List::ALL.into_iter().find(|list| list.name() == name);
-        list.ok_or_else(|| unknown(name, List::ALL.into_iter().map(List::name)))
+        let list = List::ALL.iter().copied().find(|list| list.as_str() == name);
+        list.ok_or_else(|| unknown(name, List::ALL.iter().map(|list| list.as_str())))
     }
 
     pub(super) fn fields(self) -> &'static [Field] {
@@ -148,8 +136,8 @@ impl Path {
         if let Some(field) = find(&METADATA, name) {
             return Ok(Path::Field(field));
         }
-        let list = List::ALL.into_iter().find(|list| list.name() == name).map(Path::List);
-        let known = METADATA.iter().map(|field| field.key).chain(List::ALL.into_iter().map(List::name));
+        let list = List::ALL.iter().copied().find(|list| list.as_str() == name).map(Path::List);
+        let known = METADATA.iter().map(|field| field.key).chain(List::ALL.iter().map(|list| list.as_str()));
         list.ok_or_else(|| with_dots(name).unwrap_or_else(|| unknown(name, known)))
     }
 }
@@ -158,7 +146,7 @@ impl Path {
 /// with its parent. `None` if another error is clearer.
 fn with_dots(name: &str) -> Option<Error> {
     let (first, rest) = name.split_once('.')?;
-    let list = List::ALL.into_iter().find(|list| list.name() == first);
+    let list = List::ALL.iter().copied().find(|list| list.as_str() == first);
     let meant = match list {
         Some(list) if list.main_field().is_some() => format!("{first} is a list; did you mean {first}[{rest}]?"),
         Some(_) => format!("{first} is a list; write {first}[NAME].FIELD"),
@@ -201,14 +189,14 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Path::Field(field) => f.write_str(field.key),
-            Path::List(list) => f.write_str(list.name()),
+            Path::List(list) => f.write_str(list.as_str()),
             Path::Element(list, name, field) => {
                 let name = name.to_string();
                 let closed = format!("{name}]");
                 let plain = element(closed.as_bytes()).is_some_and(|(read, rest)| read == *name && rest.is_empty());
                 let plain = plain && !name.contains(is_hidden);
                 let name = if plain { name } else { quoted(&name) };
-                write!(f, "{}[{name}]", list.name())?;
+                write!(f, "{}[{name}]", list.as_str())?;
                 field.map_or(Ok(()), |field| write!(f, ".{}", field.key))
             }
         }

@@ -71,17 +71,17 @@ pub struct Pickle {
     pub fault: Option<PickleFault>,
 }
 
-/// A kind of archive that has pickles in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ArchiveKind {
-    /// As `torch.save` writes it since version 1.6.
-    Zip,
-    /// As `torch.save` wrote it before version 0.2.
-    Tar,
+named! {
+    /// A kind of archive that has pickles in it.
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum ArchiveKind("a kind of archive") {
+        /// As `torch.save` writes it since version 1.6.
+        Zip = "zip",
+        /// As `torch.save` wrote it before version 0.2.
+        Tar = "tar",
+    }
 }
-
-named!(ArchiveKind, "a kind of archive": Zip = "zip", Tar = "tar");
 
 /// A member of an archive that was not looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,21 +125,21 @@ impl PickleImport {
     }
 }
 
-/// What an import can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum ImportClass {
-    /// Known to build values and nothing else.
-    Ordinary,
-    /// Not known to be ordinary or dangerous, such as a class of the model's own code.
-    Unknown,
-    /// Known to run programs or code, to use files or the network, or to import by name; or a way to hide what is
-    /// imported. Everything in Python's own library, torch, NumPy, pandas and TensorFlow that is not ordinary is
-    /// dangerous, because no list of what can be misused is complete.
-    Dangerous,
+named! {
+    /// What an import can do.
+    #[derive(PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum ImportClass("a class of imports") {
+        /// Known to build values and nothing else.
+        Ordinary = "ordinary",
+        /// Not known to be ordinary or dangerous, such as a class of the model's own code.
+        Unknown = "unknown",
+        /// Known to run programs or code, to use files or the network, or to import by name; or a way to hide what is
+        /// imported. Everything in Python's own library, torch, NumPy, pandas and TensorFlow that is not ordinary is
+        /// dangerous, because no list of what can be misused is complete.
+        Dangerous = "dangerous",
+    }
 }
-
-named!(ImportClass, "a class of imports": Ordinary = "ordinary", Unknown = "unknown", Dangerous = "dangerous");
 
 /// Why a pickle could not be followed to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]

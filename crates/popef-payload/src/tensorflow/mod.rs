@@ -74,19 +74,16 @@ pub struct Executable<'a> {
     seen: Seen,
 }
 
-/// What field 7 of [`RuntimeConfig`] means, which depends on the version of TensorFlow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Flag7 {
-    /// The executable can stall: TensorFlow 1.15, 2.4 and 2.5.
-    ExecutableCanStall,
-    /// Parameters of the entry computation are in remote memory: TensorFlow 2.6.
-    RemoteMemoryEntryParams,
-}
-
 popef::seam::named! {
-    Flag7, "a meaning of field 7":
-    ExecutableCanStall = "executable_can_stall", RemoteMemoryEntryParams = "remote_memory_entry_params"
+    /// What field 7 of [`RuntimeConfig`] means, which depends on the version of TensorFlow.
+    #[derive(Hash)]
+    #[non_exhaustive]
+    pub enum Flag7("a meaning of field 7") {
+        /// The executable can stall: TensorFlow 1.15, 2.4 and 2.5.
+        ExecutableCanStall = "executable_can_stall",
+        /// Parameters of the entry computation are in remote memory: TensorFlow 2.6.
+        RemoteMemoryEntryParams = "remote_memory_entry_params",
+    }
 }
 
 impl<'a> Executable<'a> {

@@ -10,8 +10,10 @@ mod uri;
 
 use std::io;
 
+use popef::seam::named;
+
 use crate::output::out::Out;
-use crate::output::{POPEF_FILE, Screen, named};
+use crate::output::{POPEF_FILE, Screen};
 use github::GitHub;
 use group::{Group, Totals, Verdict};
 use json::{Document, Lines};

@@ -16,9 +16,9 @@ use poplar_graph::{Op, Tensor, Times};
 
 use crate::Out;
 use crate::json::Network;
-use crate::output::named;
 use crate::output::table::shape;
 use crate::output::units::thousands;
+use popef::seam::named;
 
 pub use diff::GraphDiffReport;
 pub use ops::OpsReport;

@@ -10,12 +10,12 @@ use std::io;
 
 use crate::failure::Failures;
 use crate::output::Screen;
-use crate::output::named;
 use crate::output::out::Out;
 use crate::report::file::FileReport;
 use crate::report::options::Options;
 use json::{Json, JsonLines};
 use overview::Overview;
+use popef::seam::named;
 use text::Listing;
 
 named! {

@@ -2,7 +2,7 @@
 
 use owo_colors::{Style, XtermColors};
 
-use super::named;
+use popef::seam::named;
 
 /// What a piece of the output is. Its colour follows from that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

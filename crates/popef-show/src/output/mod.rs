@@ -12,33 +12,13 @@ pub(crate) mod units;
 
 use std::io;
 
+use popef::seam::named;
 use popef::types::Text;
 use serde::Serialize;
 
 use crate::json::{Network, document, item};
 use color::Kind;
 use out::Out;
-
-/// Makes an enumeration of its variants and their names on a command line, with `ALL` and `name`.
-macro_rules! named {
-    ($(#[$about:meta])* pub enum $type:ident { $($(#[$what:meta])* $variant:ident = $name:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type { $($(#[$what])* $variant,)+ }
-
-        impl $type {
-            /// All of them.
-            pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
-
-            /// Its name on a command line.
-            pub fn name(self) -> &'static str {
-                match self { $($type::$variant => $name,)+ }
-            }
-        }
-    };
-}
-
-pub(crate) use named;
 
 named! {
     /// The formats that every report has.
@@ -55,7 +35,7 @@ named! {
 impl ReportFormat {
     /// The one with this name, if there is one.
     pub fn named(name: &str) -> Option<ReportFormat> {
-        ReportFormat::ALL.into_iter().find(|format| format.name() == name)
+        ReportFormat::ALL.iter().copied().find(|format| format.as_str() == name)
     }
 
     /// Writes a report that is one object, or as `text` shows it.

@@ -14,7 +14,7 @@ use poplar_inspect::profile::{ExecutionProfile, GraphProfile, Remarks};
 use serde::Serialize;
 
 use crate::FindingsFormat;
-use crate::output::named;
+use popef::seam::named;
 
 pub use diff::ProfileDiffReport;
 pub use model::{Compared, ComparedModel, ComparedModels};
@@ -78,7 +78,7 @@ impl ProfileFormat {
 
     /// What it is for findings.
     pub fn of_findings(self) -> Option<FindingsFormat> {
-        FindingsFormat::ALL.into_iter().find(|format| format.name() == self.name())
+        FindingsFormat::ALL.iter().copied().find(|format| format.as_str() == self.as_str())
     }
 
     /// Whether it is one of the summary and of tables too.

@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::{Profile, ProfileFormat, ProfileHead};
 use crate::json::{Lazy, item_in, object};
-use crate::output::named;
 use crate::output::table::{TableRow, write_csv, write_table};
 use crate::{Network, Out, json_document, json_item};
+use popef::seam::named;
 
 named! {
     /// What a table has a row for.
@@ -105,7 +105,7 @@ impl TableRequest<'_> {
     /// Writes rows. There may be very many: only text needs all that it shows.
     fn rows<R: TableRow>(self, out: &mut Out, rows: impl IntoIterator<Item = R>) -> io::Result<TableWritten> {
         let TableRequest { head, file, format, table, is_selected, limit, room, network, .. } = self;
-        let by = table.name();
+        let by = table.as_str();
         let mut rows = rows.into_iter().peekable();
         if is_selected && rows.peek().is_none() {
             return Ok(TableWritten::Nothing);

@@ -186,7 +186,7 @@ impl Writer<'_> {
         }
         let tid = u32::try_from(self.lanes.len()).unwrap_or(u32::MAX).saturating_add(1);
         self.lanes.insert((pid, activity, lane), tid);
-        let words = activity.words();
+        let words = activity.as_str();
         let name = if lane == 0 { words.to_owned() } else { format!("{words}, {}", lane.saturating_add(1)) };
         let nth = Activity::ALL.iter().position(|it| *it == activity).unwrap_or_default();
         let place = u32::try_from(nth).unwrap_or_default().saturating_mul(1 << 16).saturating_add(lane);
@@ -215,7 +215,7 @@ impl Writer<'_> {
             data: step.total_data,
             cycles_from: slice.from,
         };
-        let (name, ts, cat) = (name.as_str(), Some(from), Some(slice.activity.words()));
+        let (name, ts, cat) = (name.as_str(), Some(from), Some(slice.activity.as_str()));
         // A synchronisation that nothing waits for is a moment.
         if slice.from == slice.to {
             return self.event(&Event { ph: "i", name, pid, tid, ts, dur: None, s: Some("t"), cat, args });

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use popef::types::{BlobType, Text};
 
 use super::glob::Glob;
-use crate::output::named;
 use crate::output::progress::ProgressLine;
+use popef::seam::named;
 
 /// What is to be shown of files, and how it is read.
 ///

@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::MOST_NAME;
 use super::picture::Picture;
 use crate::json::{LongObject, item_in, object};
-use crate::output::named;
 use crate::output::table::{
     Cell, Field, Table, TableRow, brief, fact, heading, more, write_csv_heading, write_csv_rows, write_table,
 };
@@ -22,6 +21,7 @@ use crate::page::html::Html;
 use crate::page::tiles::TilesPicture;
 use crate::report::tiles::fit_words;
 use crate::{Kind, Network, Out, counted, escape, json_item, size};
+use popef::seam::named;
 
 named! {
     /// The formats of executables and their tiles.

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     one: OneBlob,
     /// Write a tensor or feed as npy, a file for numpy; or any blob as raw bytes, the default
-    #[arg(long, value_name = "FORM", value_parser = named([Form::Raw, Form::Npy], |form| form.name()), default_value = "raw", hide_default_value = true, hide_possible_values = true, help_heading = "Output")]
+    #[arg(long, value_name = "FORM", value_parser = named(Form::ALL.iter().copied(), |form| form.as_str()), default_value = "raw", hide_default_value = true, hide_possible_values = true, help_heading = "Output")]
     format: Form,
     /// Unpack an executable that is stored compressed
     #[arg(long, help_heading = "Output")]
@@ -57,19 +57,11 @@ pub(crate) struct Args {
     length: Option<u64>,
 }
 
-/// What the data is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Raw,
-    Npy,
-}
-
-impl Form {
-    fn name(self) -> &'static str {
-        match self {
-            Form::Raw => "raw",
-            Form::Npy => "npy",
-        }
+popef::seam::named! {
+    /// What the data is written as.
+    enum Form {
+        Raw = "raw",
+        Npy = "npy",
     }
 }
 

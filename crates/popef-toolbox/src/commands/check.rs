@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "FORMAT[=NEW]",
-        value_parser = format_to(FindingsFormat::ALL, |format| format.name()),
+        value_parser = format_to(FindingsFormat::ALL.iter().copied(), |format| format.as_str()),
         help_heading = "Output"
     )]
     format: Vec<FormatTo<FindingsFormat>>,
@@ -87,7 +87,7 @@ impl Command for Args {
     fn common(&self) -> Common<'_> {
         // That of the last format that names no file.
         let mut to_stdout = self.format.iter().rev().filter(|to| to.file.is_none());
-        let format = to_stdout.find_map(|to| Format::named(to.format.name()));
+        let format = to_stdout.find_map(|to| Format::named(to.format.as_str()));
         Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: false }).format(format).lists().text()
     }
 }
@@ -95,8 +95,8 @@ impl Command for Args {
 /// What can be written, and when.
 const FORMS: Forms<'static, FindingsFormat> = Forms {
     command: "popef check",
-    all: &FindingsFormat::ALL,
-    name: FindingsFormat::name,
+    all: FindingsFormat::ALL,
+    name: FindingsFormat::as_str,
     of_file: FindingsFormat::Text,
     of_report: FindingsFormat::Text,
 };

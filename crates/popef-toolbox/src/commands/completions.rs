@@ -23,7 +23,7 @@ Examples:
   source <(popef completions bash)             for this shell only")]
 pub(crate) struct Args {
     /// Shell
-    #[arg(value_name = "SHELL", value_parser = named(Shell::ALL, |shell| shell.name()))]
+    #[arg(value_name = "SHELL", value_parser = named(Shell::ALL.iter().copied(), |shell| shell.as_str()))]
     shell: Shell,
 }
 

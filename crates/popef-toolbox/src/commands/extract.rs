@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "DIR", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Write tensors and feeds as npy, npz, safetensors or raw bytes; npy if nothing is said
-    #[arg(long, value_name = "FORM", value_parser = named(FORMS, form_name), hide_possible_values = true, help_heading = "Output")]
+    #[arg(long, value_name = "FORM", value_parser = named(Arrays::ALL.iter().copied(), |form| form.as_str()), hide_possible_values = true, help_heading = "Output")]
     tensors_as: Option<Arrays>,
     /// Unpack executables that are compressed; `pack` compresses them anew
     #[arg(long, help_heading = "Output")]
@@ -77,17 +77,6 @@ Examples:
       All tensors and feeds in one file
   popef extract model.popef -o inside --type executable --unpacked
       Executables that other tools can read";
-
-const FORMS: [Arrays; 4] = [Arrays::Npy, Arrays::Npz, Arrays::Safetensors, Arrays::Raw];
-
-fn form_name(form: &Arrays) -> &'static str {
-    match form {
-        Arrays::Npy => "npy",
-        Arrays::Npz => "npz",
-        Arrays::Safetensors => "safetensors",
-        Arrays::Raw => "raw",
-    }
-}
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
@@ -201,7 +190,7 @@ impl Args {
         match self.tensors_as {
             _ if paths.len() != 1 => wrong(format!("{name} is one file, for blobs of one input; of several, name a folder")),
             Some(arrays) if form.arrays() != Some(arrays) => {
-                wrong(format!("--tensors-as {} is not what {name} is; leave it out, or name a folder", form_name(&arrays)))
+                wrong(format!("--tensors-as {} is not what {name} is; leave it out, or name a folder", arrays.as_str()))
             }
             _ => Ok(Some((output, form))),
         }

@@ -68,7 +68,7 @@ pub(crate) struct Args {
         long,
         global = true,
         value_name = "FORMAT",
-        value_parser = form(GraphFormat::ALL),
+        value_parser = form(GraphFormat::ALL.iter().copied()),
         hide_possible_values = true,
         help_heading = "Output"
     )]
@@ -114,10 +114,10 @@ impl From<Sections> for GraphSections {
 
 /// What can be written, and when.
 const FORMS: Forms<'static, GraphFormat> =
-    Forms { command: "popef graph", all: &GraphFormat::ALL, name: GraphFormat::name, of_file: GraphFormat::Html, of_report: GraphFormat::Text };
+    Forms { command: "popef graph", all: GraphFormat::ALL, name: GraphFormat::as_str, of_file: GraphFormat::Html, of_report: GraphFormat::Text };
 
-fn form<const N: usize>(forms: [GraphFormat; N]) -> impl TypedValueParser<Value = GraphFormat> {
-    named(forms, |form| form.name())
+fn form(forms: impl IntoIterator<Item = GraphFormat>) -> impl TypedValueParser<Value = GraphFormat> {
+    named(forms, |form| form.as_str())
 }
 
 impl Command for Args {
@@ -131,7 +131,7 @@ impl Command for Args {
     }
 
     fn common(&self) -> Common<'_> {
-        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: false }).format(self.format.and_then(|form| Format::named(form.name())))
+        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: false }).format(self.format.and_then(|form| Format::named(form.as_str())))
     }
 }
 

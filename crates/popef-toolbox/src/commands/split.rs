@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// kind: executables with metadata and opaque blobs; tensors; feeds. model: each executable that metadata names, with all
     /// that belongs to it; what several models use is in each of their parts, and what no model uses is in a part of its own.
     /// size: as --max-size says.
-    #[arg(long, value_name = "WHAT", value_parser = named([By::Kind, By::Model, By::Size], By::name), required_unless_present = "max_size", hide_possible_values = true)]
+    #[arg(long, value_name = "WHAT", value_parser = named(By::ALL.iter().copied(), |by| by.as_str()), required_unless_present = "max_size", hide_possible_values = true)]
     by: Option<By>,
     /// Parts of at most SIZE, such as 4GiB or 500MB, in the order of the file
     ///
@@ -70,20 +70,11 @@ pub(crate) struct Args {
     format: FormatArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    Kind,
-    Model,
-    Size,
-}
-
-impl By {
-    fn name(&self) -> &'static str {
-        match self {
-            By::Kind => "kind",
-            By::Model => "model",
-            By::Size => "size",
-        }
+popef::seam::named! {
+    enum By {
+        Kind = "kind",
+        Model = "model",
+        Size = "size",
     }
 }
 

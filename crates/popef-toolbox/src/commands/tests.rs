@@ -103,8 +103,8 @@ fn every_command_with_json_says_whether_it_is_asked_for() {
     for (line, arg) in with_option("format") {
         let names = arg.get_possible_values();
         for format in [Format::Json, Format::Ndjson] {
-            if names.iter().any(|name| name.get_name() == format.name()) {
-                let more = format!("{} --format {}", output(line, "n"), format.name());
+            if names.iter().any(|name| name.get_name() == format.as_str()) {
+                let more = format!("{} --format {}", output(line, "n"), format.as_str());
                 assert_eq!(said(line, &more, |common| common.format), Some(format), "{line}");
             }
         }

@@ -59,7 +59,7 @@ struct Reported {
     #[arg(
         long,
         value_name = "FORMAT",
-        value_parser = named([TilesFormat::Text, TilesFormat::Json, TilesFormat::Ndjson], |form| form.name()),
+        value_parser = named([TilesFormat::Text, TilesFormat::Json, TilesFormat::Ndjson], |form| form.as_str()),
         hide_possible_values = true,
         help_heading = "Output"
     )]
@@ -67,7 +67,7 @@ struct Reported {
 }
 
 fn form() -> impl TypedValueParser<Value = TilesFormat> {
-    named(TilesFormat::ALL, |form| form.name())
+    named(TilesFormat::ALL.iter().copied(), |form| form.as_str())
 }
 
 #[derive(Debug, Subcommand)]
@@ -85,7 +85,7 @@ impl Command for Args {
             TilesFormat::Json => Format::Json,
             TilesFormat::Ndjson => Format::Ndjson,
             form @ (TilesFormat::Csv | TilesFormat::Svg) if !matches!(self.what, What::Exec(_)) => {
-                return Err(wrong(format!("--format {} is only for popef tiles exec", form.name())));
+                return Err(wrong(format!("--format {} is only for popef tiles exec", form.as_str())));
             }
             _ => Format::Text,
         };
@@ -105,6 +105,6 @@ impl Command for Args {
             // Only exec makes a file.
             _ => Place::NONE,
         };
-        Common::of(place).format(self.format.and_then(|form| Format::named(form.name()))).text()
+        Common::of(place).format(self.format.and_then(|form| Format::named(form.as_str()))).text()
     }
 }

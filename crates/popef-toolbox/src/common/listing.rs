@@ -33,7 +33,7 @@ pub(crate) struct ListArgs {
     #[arg(
         long,
         value_name = "FORMAT",
-        value_parser = named(ListFormat::ALL, |format| format.name()),
+        value_parser = named(ListFormat::ALL.iter().copied(), |format| format.as_str()),
         default_value = "text",
         hide_default_value = true,
         help_heading = "Output"
@@ -49,7 +49,7 @@ pub(crate) struct ListArgs {
 
 impl ListArgs {
     pub(crate) fn format(&self) -> Option<Format> {
-        Format::named(self.format.name())
+        Format::named(self.format.as_str())
     }
 
     pub(crate) fn run(&self, tool: &Tool, parts: &Parts, full_names: bool) -> Result<ExitCode, Error> {

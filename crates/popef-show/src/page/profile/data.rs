@@ -39,7 +39,7 @@ pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option
         tiles_per_ipu: graph.target.tiles_per_ipu.filter(|tiles| *tiles > 0).unwrap_or(tiles),
         bytes_per_tile: graph.target.bytes_per_tile,
         metrics: metrics(graph),
-        kinds: Activity::ALL.map(Activity::words).to_vec(),
+        kinds: Activity::ALL.iter().map(|activity| activity.as_str()).collect(),
         names,
         steps,
         all_steps,

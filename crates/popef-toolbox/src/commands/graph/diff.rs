@@ -65,7 +65,7 @@ impl Args {
     }
 
     fn options(&self) -> Result<ReportOptions, Error> {
-        let format = ReportFormat::named(self.format.name());
+        let format = ReportFormat::named(self.format.as_str());
         let format = format.ok_or_else(|| wrong("popef graph diff has the formats text, json and ndjson"))?;
         Ok(ReportOptions { format, top: self.top, network: NETWORK })
     }

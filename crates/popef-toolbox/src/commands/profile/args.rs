@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Subcommand;
-use clap::builder::TypedValueParser;
 use popef_cli::end::wrong;
 use popef_ops::Error;
 use popef_show::profile::{ProfileFormat, ProfileTable};
@@ -57,7 +56,7 @@ pub(crate) struct Args {
     /// Show a table instead: category, tile, vertex, computeset, program, exchange, step or layer
     ///
     /// The tables of steps and of layers need an execution. A layer is all steps whose names begin alike.
-    #[arg(long, value_name = "WHAT", value_parser = named(ProfileTable::ALL, |by| by.name()), hide_possible_values = true, help_heading = "Selection")]
+    #[arg(long, value_name = "WHAT", value_parser = named(ProfileTable::ALL.iter().copied(), |by| by.as_str()), hide_possible_values = true, help_heading = "Selection")]
     pub(super) by: Option<ProfileTable>,
     /// Show only rows of the table whose name contains TEXT; an exchange is called like its program, and tiles have no names
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
@@ -69,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Selection")]
     pub(super) depth: Option<NonZeroUsize>,
     /// Order of the table: size (bytes or cycles), code (bytes of it), number or name; programs have their own [default: size]
-    #[arg(long, value_name = "ORDER", value_parser = sort(), requires = "by", hide_possible_values = true, help_heading = "Output")]
+    #[arg(long, value_name = "ORDER", value_parser = named(Order::ALL.iter().copied(), |order| order.as_str()), requires = "by", hide_possible_values = true, help_heading = "Output")]
     pub(super) sort: Option<Order>,
     /// Show at most N rows [default: 20 as text; in other formats all, up to 100 times the bytes of the report]
     #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Output")]
@@ -82,7 +81,7 @@ pub(crate) struct Args {
         long,
         global = true,
         value_name = "FORMAT",
-        value_parser = named(ProfileFormat::ALL, |form| form.name()),
+        value_parser = named(ProfileFormat::ALL.iter().copied(), |form| form.as_str()),
         hide_possible_values = true,
         help_heading = "Output"
     )]
@@ -126,7 +125,7 @@ impl Args {
 
     /// Fails if options do not go together, or would have no effect.
     pub(super) fn hold_together(&self) -> Result<(), Error> {
-        let format = self.form().name();
+        let format = self.form().as_str();
         let is_page = self.form() == ProfileFormat::Html;
         if self.force && self.output.is_none() && self.trace.is_none() {
             return Err(wrong("--force is for --output and --trace"));
@@ -158,7 +157,7 @@ impl Args {
     }
 
     fn hold_together_for_findings(&self) -> Result<(), Error> {
-        let format = self.form().name();
+        let format = self.form().as_str();
         let others = [
             (self.by.is_some(), "--by"),
             (self.items.is_some(), "--items"),
@@ -179,7 +178,7 @@ impl Args {
     }
 
     fn hold_together_for_table(&self, by: ProfileTable) -> Result<(), Error> {
-        let has_no = |what: &str, option: &str| Err(wrong(format!("--by {}: these have no {what}: leave out {option}", by.name())));
+        let has_no = |what: &str, option: &str| Err(wrong(format!("--by {}: these have no {what}: leave out {option}", by.as_str())));
         match (by, self.sort) {
             _ if by != ProfileTable::Layer && self.depth.is_some() => Err(wrong("--depth is for --by layer")),
             (ProfileTable::Tile, _) if self.name.is_some() => has_no("names", "--name"),
@@ -199,22 +198,14 @@ impl Args {
     }
 }
 
-/// The order of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    Size,
-    Number,
-    Name,
-    Code,
-}
-
-fn sort() -> impl TypedValueParser<Value = Order> {
-    named([Order::Size, Order::Number, Order::Name, Order::Code], |order| match order {
-        Order::Size => "size",
-        Order::Number => "number",
-        Order::Name => "name",
-        Order::Code => "code",
-    })
+popef::seam::named! {
+    /// The order of a table.
+    pub(super) enum Order {
+        Size = "size",
+        Number = "number",
+        Name = "name",
+        Code = "code",
+    }
 }
 
 /// What is to be found.

@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[arg(long, value_names = ["A", "B"], num_args = 2, value_parser = path(), help_heading = "Comparison")]
     executions: Vec<PathBuf>,
     /// Compare only this: category, tile, computeset or step; may be given more than once
-    #[arg(long, value_name = "WHAT", value_parser = named(By::ALL, |by| by.name()), hide_possible_values = true, help_heading = "Comparison")]
+    #[arg(long, value_name = "WHAT", value_parser = named(By::ALL.iter().copied(), |by| by.as_str()), hide_possible_values = true, help_heading = "Comparison")]
     by: Vec<By>,
     /// Numbers are the same if |a - b| <= ATOL + RTOL * |b|
     #[arg(long, value_name = "ATOL", default_value = "0", hide_default_value = true, allow_negative_numbers = true, value_parser = tolerance, help_heading = "Comparison")]
@@ -50,7 +50,7 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "FORMAT",
-        value_parser = named(FORMS, |form| form.name()),
+        value_parser = named(FORMS, |form| form.as_str()),
         default_value = "text",
         hide_default_value = true,
         hide_possible_values = true,
@@ -64,27 +64,17 @@ pub(super) struct Args {
 
 const FORMS: [ProfileFormat; 4] = [ProfileFormat::Text, ProfileFormat::Json, ProfileFormat::Ndjson, ProfileFormat::Csv];
 
-/// What can be compared alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    Category,
-    Tile,
-    ComputeSet,
-    Step,
+popef::seam::named! {
+    /// What can be compared alone.
+    enum By {
+        Category = "category",
+        Tile = "tile",
+        ComputeSet = "computeset",
+        Step = "step",
+    }
 }
 
 impl By {
-    const ALL: [By; 4] = [By::Category, By::Tile, By::ComputeSet, By::Step];
-
-    fn name(self) -> &'static str {
-        match self {
-            By::Category => "category",
-            By::Tile => "tile",
-            By::ComputeSet => "computeset",
-            By::Step => "step",
-        }
-    }
-
     fn subject(self) -> DiffSubject {
         match self {
             By::Category => DiffSubject::Category,

@@ -7,7 +7,7 @@ use popef_show::profile::ProfileFormat;
 pub(super) const FORMS: Forms<'static, ProfileFormat> = Forms {
     command: "popef profile",
     all: &ProfileFormat::OF_FILES,
-    name: ProfileFormat::name,
+    name: ProfileFormat::as_str,
     of_file: ProfileFormat::Html,
     of_report: ProfileFormat::Text,
 };

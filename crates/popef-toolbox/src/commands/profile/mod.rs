@@ -42,7 +42,7 @@ impl Command for Args {
     }
 
     fn common(&self) -> Common<'_> {
-        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }).format(self.format.and_then(|form| Format::named(form.name())))
+        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }).format(self.format.and_then(|form| Format::named(form.as_str())))
     }
 }
 
@@ -135,7 +135,7 @@ impl Args {
             known.ok_or_else(|| wrong("--items needs the clock and the cycles of an execution, which the report does not have"))
         };
         let items_per_second = self.items.map(per_second).transpose()?;
-        let format = ReportFormat::named(self.form().name()).unwrap_or(ReportFormat::Text);
+        let format = ReportFormat::named(self.form().as_str()).unwrap_or(ReportFormat::Text);
         let summary = summary(graph, execution, &Policy::default());
         let report = SummaryReport { head: self.head(remarks), graph, summary, items_per_second, model };
         Ok(report.write(out, format, NETWORK))

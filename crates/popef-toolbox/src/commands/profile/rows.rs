@@ -26,7 +26,7 @@ impl Args {
         table: ProfileTable,
     ) -> Result<io::Result<()>, Error> {
         if table.needs_execution() && profile.execution.is_none() {
-            return Err(wrong(format!("--by {} needs an execution profile", table.name())));
+            return Err(wrong(format!("--by {} needs an execution profile", table.as_str())));
         }
         let request = TableRequest {
             head: self.head(&input.report.remarks),

@@ -92,8 +92,8 @@ struct NotRead {
 /// What can be written, and when.
 const FORMS: Forms<'static, TilesFormat> = Forms {
     command: "popef tiles exec",
-    all: &TilesFormat::ALL,
-    name: TilesFormat::name,
+    all: TilesFormat::ALL,
+    name: TilesFormat::as_str,
     of_file: TilesFormat::Svg,
     of_report: TilesFormat::Text,
 };

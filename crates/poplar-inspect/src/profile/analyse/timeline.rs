@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
+use popef::seam::named;
+
 use super::cycles::Cycles;
 use super::liveness::live_by_program;
 use crate::profile::execution::{ExecutionProfile, Simulation};
@@ -11,38 +13,29 @@ use crate::profile::graph::GraphProfile;
 use crate::profile::program::{ExchangeKind, StepKind};
 use crate::profile::steps::Step;
 
-/// What a lane shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Activity {
-    /// Compute sets.
-    Compute,
-    /// Exchanges between the tiles of an IPU.
-    Exchange,
-    /// Exchanges between IPUs.
-    ExternalExchange,
-    /// Exchanges with the host.
-    HostCopy,
-    /// Copies within structures that tiles share.
-    SharedCopy,
-    /// Synchronisation.
-    Sync,
-    /// Steps of a kind that is not known.
-    Other,
+named! {
+    /// What a lane shows, in words.
+    #[derive(PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Activity {
+        /// Compute sets.
+        Compute = "compute",
+        /// Exchanges between the tiles of an IPU.
+        Exchange = "exchange between tiles",
+        /// Exchanges between IPUs.
+        ExternalExchange = "exchange between IPUs",
+        /// Exchanges with the host.
+        HostCopy = "host copy",
+        /// Copies within structures that tiles share.
+        SharedCopy = "copy of shared structures",
+        /// Synchronisation.
+        Sync = "sync",
+        /// Steps of a kind that is not known.
+        Other = "other",
+    }
 }
 
 impl Activity {
-    /// All of them.
-    pub const ALL: [Activity; 7] = [
-        Activity::Compute,
-        Activity::Exchange,
-        Activity::ExternalExchange,
-        Activity::HostCopy,
-        Activity::SharedCopy,
-        Activity::Sync,
-        Activity::Other,
-    ];
-
     /// What a kind of step does.
     pub fn of(kind: &StepKind) -> Self {
         match (kind, kind.exchange()) {
@@ -53,19 +46,6 @@ impl Activity {
             (StepKind::CopySharedStructure, _) => Activity::SharedCopy,
             (StepKind::Sync, _) => Activity::Sync,
             _ => Activity::Other,
-        }
-    }
-
-    /// It, in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Activity::Compute => "compute",
-            Activity::Exchange => "exchange between tiles",
-            Activity::ExternalExchange => "exchange between IPUs",
-            Activity::HostCopy => "host copy",
-            Activity::SharedCopy => "copy of shared structures",
-            Activity::Sync => "sync",
-            Activity::Other => "other",
         }
     }
 }
