@@ -74,7 +74,7 @@ fuzz_target!(|input: &[u8]| {
         // Steps are kept packed: one is found alone as it is among all.
         let kept = execution.simulation.as_ref().map(|simulation| &simulation.steps);
         let alone = |number: usize| kept.and_then(|steps| steps.get(number)).map(|step| (step.cycles, step.name));
-        assert!(rows.iter().enumerate().all(|(number, row)| alone(number) == Some((row.cycles, row.name))));
+        assert!(rows.iter().enumerate().all(|(number, row)| alone(number) == Some((row.of.cycles, row.of.name))));
         let _ = consistency(graph, execution);
     }
 });

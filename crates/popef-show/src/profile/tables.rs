@@ -133,23 +133,23 @@ impl TableRow for StepRow<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
             Field::number("step", "Step", |row| Cell::Number(row.step.into())),
-            Field::words("type", "Type", Kind::Type, |row: &Self| Cell::text(row.kind.as_str())).turn(3),
+            Field::words("type", "Type", Kind::Type, |row: &Self| Cell::text(row.of.kind.as_str())).turn(3),
             // Of the compute set or the exchange.
-            Field::number("", "Number", |row: &Self| Cell::number(row.compute_set.or(row.exchange))).turn(3),
-            Field::words("name", "Name", Kind::Name, |row: &Self| Cell::name(row.name)).turn(3),
-            Field::number("program", "Program", |row| Cell::number(row.program)),
+            Field::number("", "Number", |row: &Self| Cell::number(row.of.compute_set.or(row.of.exchange))).turn(3),
+            Field::words("name", "Name", Kind::Name, |row: &Self| Cell::name(row.of.name)).turn(3),
+            Field::number("program", "Program", |row| Cell::number(row.of.program)),
             Field::data("computeSet"),
             Field::data("exchange"),
-            Field::number("cycles", "Cycles", |row| Cell::count(row.cycles)),
-            Field::number("cyclesFrom", "From", |row| Cell::count(row.cycles_from)),
+            Field::number("cycles", "Cycles", |row| Cell::count(row.of.cycles)),
+            Field::number("cyclesFrom", "From", |row| Cell::count(row.of.cycles_from)),
             Field::data("cyclesTo"),
-            Field::number("cyclesOverlapped", "Overlap", |row| Cell::count(row.cycles_overlapped)),
-            Field::number("activeTiles", "Tiles", |row| Cell::count(row.active_tiles)),
-            Field::number("tileBalance", "Balance", |row| Cell::balance(row.tile_balance)),
-            Field::number("activeTileBalance", "Of active", |row| Cell::balance(row.active_tile_balance)),
-            Field::number("threadBalance", "Threads", |row| Cell::balance(row.thread_balance)),
-            Field::number("dataBalance", "Of data", |row: &Self| Cell::balance(row.data_balance)).turn(2),
-            Field::number("totalData", "Data", |row: &Self| Cell::bytes(row.total_data)).turn(1),
+            Field::number("cyclesOverlapped", "Overlap", |row| Cell::count(row.of.cycles_overlapped)),
+            Field::number("activeTiles", "Tiles", |row| Cell::count(row.of.active_tiles)),
+            Field::number("tileBalance", "Balance", |row| Cell::balance(row.of.tile_balance)),
+            Field::number("activeTileBalance", "Of active", |row| Cell::balance(row.of.active_tile_balance)),
+            Field::number("threadBalance", "Threads", |row| Cell::balance(row.of.thread_balance)),
+            Field::number("dataBalance", "Of data", |row: &Self| Cell::balance(row.of.data_balance)).turn(2),
+            Field::number("totalData", "Data", |row: &Self| Cell::bytes(row.of.total_data)).turn(1),
         ]
     }
 }

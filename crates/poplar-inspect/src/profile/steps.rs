@@ -13,22 +13,20 @@ use super::program::StepKind;
 
 /// A step of an execution. Its kind says which fields it has; a `Sync` has only its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct Step<'r> {
     /// `type`: what kind of step it is.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub kind: &'r StepKind,
-    /// `syncType` of a `Sync`: `External` or `Internal`.
-    pub sync_type: Option<&'r str>,
-    /// `program`: the number of its program.
-    pub program: Option<u32>,
     /// `name`: the name of its program, if that has one.
     pub name: Option<&'r str>,
-    /// `tileBalance`: the sum of cycles over all tiles, divided by the most cycles and the number of tiles.
-    pub tile_balance: Option<f64>,
-    /// `activeTiles`: the tiles that compute or exchange.
-    pub active_tiles: Option<u64>,
-    /// `activeTileBalance`: the same as `tileBalance`, for the active tiles alone.
-    pub active_tile_balance: Option<f64>,
+    /// `program`: the number of its program.
+    pub program: Option<u32>,
+    /// `computeSet` of a compute step: the number of the compute set.
+    pub compute_set: Option<u32>,
+    /// `exchange`, `externalExchange` or `hostExchange`: the number of the exchange.
+    pub exchange: Option<u32>,
     /// `cycles`: the cycles of the tile that takes longest.
     pub cycles: Option<u64>,
     /// `cyclesFrom`: the first cycle in which any tile is at this step.
@@ -37,17 +35,23 @@ pub struct Step<'r> {
     pub cycles_to: Option<u64>,
     /// `cyclesOverlapped`: the cycles that overlap with steps before.
     pub cycles_overlapped: Option<u64>,
-    /// `totalData` of an exchange: the bytes that are moved.
-    pub total_data: Option<u64>,
-    /// `dataBalance` of an exchange: like `tileBalance`, for the bytes that each tile sends and receives.
-    pub data_balance: Option<f64>,
+    /// `activeTiles`: the tiles that compute or exchange.
+    pub active_tiles: Option<u64>,
+    /// `tileBalance`: the sum of cycles over all tiles, divided by the most cycles and the number of tiles.
+    pub tile_balance: Option<f64>,
+    /// `activeTileBalance`: the same as `tileBalance`, for the active tiles alone.
+    pub active_tile_balance: Option<f64>,
     /// `threadBalance` of a compute step: how well the threads of tiles are used.
     pub thread_balance: Option<f64>,
-    /// `computeSet` of a compute step: the number of the compute set.
-    pub compute_set: Option<u32>,
-    /// `exchange`, `externalExchange` or `hostExchange`: the number of the exchange.
-    pub exchange: Option<u32>,
+    /// `dataBalance` of an exchange: like `tileBalance`, for the bytes that each tile sends and receives.
+    pub data_balance: Option<f64>,
+    /// `totalData` of an exchange: the bytes that are moved.
+    pub total_data: Option<u64>,
+    /// `syncType` of a `Sync`: `External` or `Internal`.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub sync_type: Option<&'r str>,
     /// The byte of the file at which it ends.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) at: u64,
 }
 

@@ -136,8 +136,8 @@ fn the_tables_are_sorted_and_cut() {
     assert_eq!(histogram.iter().map(|bucket| bucket.tiles).sum::<u64>(), 40);
     assert!(histogram.len() <= 8 && histogram.last().unwrap().to > 386_608);
     let named: Vec<_> = steps(report.execution.as_ref().unwrap(), &Selection::default().named(Some("relu"))).collect();
-    assert!(!named.is_empty() && named.iter().all(|step| step.name.unwrap().contains("relu")));
-    assert!(named.is_sorted_by_key(|step| std::cmp::Reverse(step.cycles)));
+    assert!(!named.is_empty() && named.iter().all(|row| row.of.name.unwrap().contains("relu")));
+    assert!(named.is_sorted_by_key(|row| std::cmp::Reverse(row.of.cycles)));
 }
 
 #[test]

@@ -81,7 +81,9 @@ fn metrics(graph: &GraphProfile) -> Vec<(String, &[u64])> {
 fn timed(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
     let longest = steps(execution, &Selection::largest(STEPS));
     let mut longest: Vec<_> = longest
-        .filter_map(|row| Some((row.cycles_from?, row.step, row.cycles_to?, Activity::of(row.kind), row.name)))
+        .filter_map(|row| {
+            Some((row.of.cycles_from?, row.step, row.of.cycles_to?, Activity::of(row.of.kind), row.of.name))
+        })
         .collect();
     longest.sort_unstable();
     let mut names: Vec<String> = vec![String::new()];

@@ -312,73 +312,22 @@ fn least_balanced<'r>(balances: &StepBalances<'r>, all: u64) -> Option<HeavyStep
 }
 
 fn top_steps(execution: &ExecutionProfile) -> Vec<TopStep<'_>> {
-    let of_row = |StepRow { step, kind, name, program, cycles, .. }| {
+    let of_row = |StepRow { step, of: Step { kind, name, program, cycles, .. } }| {
         Some(TopStep { cycles: cycles?, name, program, step, kind })
     };
     steps(execution, &Selection::largest(10)).filter_map(of_row).collect()
 }
 
-/// A step.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
+/// A step with its number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StepRow<'r> {
     /// Its number.
     pub step: u32,
-    /// What kind of step it is.
-    #[cfg_attr(feature = "serde", serde(rename = "type"))]
-    pub kind: &'r StepKind,
-    /// Its name.
-    pub name: Option<&'r str>,
-    /// The number of its program.
-    pub program: Option<u32>,
-    /// The compute set that it executes.
-    pub compute_set: Option<u32>,
-    /// The exchange that it does, among those of its kind.
-    pub exchange: Option<u32>,
-    /// The cycles of its slowest tile.
-    pub cycles: Option<u64>,
-    /// Its first cycle.
-    pub cycles_from: Option<u64>,
-    /// Its last cycle.
-    pub cycles_to: Option<u64>,
-    /// The cycles that overlap with steps before.
-    pub cycles_overlapped: Option<u64>,
-    /// The tiles that take part.
-    pub active_tiles: Option<u64>,
-    /// How even the tiles are.
-    pub tile_balance: Option<f64>,
-    /// How even the active tiles are.
-    pub active_tile_balance: Option<f64>,
-    /// How well the threads of tiles are used.
-    pub thread_balance: Option<f64>,
-    /// How even the data on tiles is.
-    pub data_balance: Option<f64>,
-    /// The bytes that are moved.
-    pub total_data: Option<u64>,
-}
-
-impl<'r> StepRow<'r> {
-    fn of(step: u32, of: &Step<'r>) -> Self {
-        StepRow {
-            step,
-            kind: of.kind,
-            name: of.name,
-            program: of.program,
-            compute_set: of.compute_set,
-            exchange: of.exchange,
-            cycles: of.cycles,
-            cycles_from: of.cycles_from,
-            cycles_to: of.cycles_to,
-            cycles_overlapped: of.cycles_overlapped,
-            active_tiles: of.active_tiles,
-            tile_balance: of.tile_balance,
-            active_tile_balance: of.active_tile_balance,
-            thread_balance: of.thread_balance,
-            data_balance: of.data_balance,
-            total_data: of.total_data,
-        }
-    }
+    /// The step.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub of: Step<'r>,
 }
 
 /// The steps of an execution, as the report has them. There may be very many, so each row is made when it is asked for; what they
@@ -395,7 +344,7 @@ pub fn steps<'r>(
         Sort::Number | Sort::Code => least(wanted.map(|(number, _)| ((), number)), selection.limit),
         Sort::Name => least(wanted.map(|(number, step)| (step.name, number)), selection.limit),
     };
-    numbers.into_iter().filter_map(move |number| Some(StepRow::of(number, &steps?.get(number as usize)?)))
+    numbers.into_iter().filter_map(move |step| Some(StepRow { step, of: steps?.get(step as usize)? }))
 }
 
 /// The numbers with the least keys.
