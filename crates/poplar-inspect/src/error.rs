@@ -270,7 +270,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How something unknown begins.
+/// Says how unknown input begins.
 struct Begins<'a>(&'a [u8]);
 
 impl fmt::Display for Begins<'_> {
@@ -302,7 +302,7 @@ impl Error {
     /// The kind of the error: what is at fault, and so what may help.
     pub fn kind(&self) -> ErrorKind {
         match &self.0.1 {
-            Problem::Unreadable { source } => match of_popef(source) {
+            Problem::Unreadable { source } => match popef_error_in(source) {
                 Some(error) => error.kind(),
                 None => ErrorKind::Io,
             },
@@ -320,7 +320,7 @@ impl Error {
         self.0.1.facts().1
     }
 
-    /// How much was found, if that is a number; of a limit, how much it allows.
+    /// How much was found, if that is a number. For a limit, how much it allows.
     pub fn found(&self) -> Option<u64> {
         self.0.1.facts().2
     }
@@ -337,7 +337,7 @@ impl Error {
 }
 
 /// The error of popef inside an `io::Error`.
-fn of_popef(error: &io::Error) -> Option<&popef::Error> {
+fn popef_error_in(error: &io::Error) -> Option<&popef::Error> {
     error.get_ref()?.downcast_ref()
 }
 
@@ -361,7 +361,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.1 {
-            Problem::Unreadable { source } => match of_popef(source) {
+            Problem::Unreadable { source } => match popef_error_in(source) {
                 Some(error) => Some(error),
                 None => Some(&**source),
             },

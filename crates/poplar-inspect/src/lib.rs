@@ -1,4 +1,4 @@
-//! What lies inside and around compiled IPU models.
+//! Looks inside compiled IPU models, and at the files around them.
 //!
 //! A PopEF file says how a model is loaded and run. What runs is in Poplar's own files, which this crate looks into. It
 //! depends on none of Graphcore's software.

@@ -14,10 +14,10 @@ const HEADER: usize = 60;
 /// The maximum length of the table of long names, in bytes.
 const NAMES: u64 = 16 << 20;
 
-/// How the names of BSD's tables of symbols begin: `__.SYMDEF`, `__.SYMDEF_64`, `__.SYMDEF SORTED`.
+/// The prefix of the names of BSD's symbol tables: `__.SYMDEF`, `__.SYMDEF_64`, `__.SYMDEF SORTED`.
 const BSD_SYMBOLS: &[u8] = b"__.SYMDEF";
 
-/// The number of bytes of a name that are read.
+/// The maximum number of bytes of a name that are read.
 const LONGEST_NAME: usize = 1024;
 
 /// The number of bytes of a member that are read to decide whether it is wanted.
@@ -33,9 +33,9 @@ pub(super) struct Archive<R> {
 /// Which members are read.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
-    /// Whether one that starts like this is wanted.
+    /// Whether a member with these first bytes is wanted.
     pub(super) by_start: fn(&[u8]) -> bool,
-    /// The most bytes.
+    /// The maximum length of a wanted member, in bytes.
     pub(super) most: u64,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Member {
     pub(super) is_read: bool,
 }
 
-/// What a header says of a member.
+/// The name of a member, as its header has it.
 enum Name<'a> {
     Short(&'a [u8]),
     /// The place of the name in the table of names.
@@ -74,7 +74,7 @@ impl<R: Read> Archive<R> {
     }
 
     /// Reads the next member into `bytes`, or only its start if it is not wanted. Tables of names and symbols are not
-    /// members. After an error there is nothing to read.
+    /// members. After an error, nothing more can be read.
     pub(super) fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Member>, Error> {
         loop {
             let start = self.input.offset();
@@ -178,8 +178,7 @@ impl<R: Read> Archive<R> {
         if found == needed { Ok(()) } else { Err(self.problem(Problem::MemberCut { needed, found }, start)) }
     }
 
-    /// Members begin at even offsets. What the byte between them is does not matter, and after the last one it may be
-    /// missing.
+    /// Members begin at even offsets. The padding byte can have any value, and may be missing after the last member.
     fn skip_padding(&mut self) -> Result<(), Error> {
         if self.input.offset() % 2 == 1 {
             self.input.skip(1)?;

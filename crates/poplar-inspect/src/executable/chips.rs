@@ -50,7 +50,7 @@ pub struct Chips {
     pub ipus: u64,
 }
 
-/// Returns which chips have exactly this number of tiles. There may be none, and seldom there are two kinds.
+/// Returns which chips have exactly this number of tiles. The list can be empty, and rarely has two kinds.
 ///
 /// ```
 /// use poplar_inspect::executable::{Generation, chips};

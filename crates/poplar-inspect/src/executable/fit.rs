@@ -12,24 +12,24 @@ pub enum Verdict {
     Fits,
     /// They have more.
     DoesNotFit,
-    /// It is not known how much memory there is, or not everything was read.
+    /// The size of the memory is unknown, or not everything was read.
     Unknown,
 }
 
-/// From where it is known how much memory a tile has.
+/// How the memory of a tile is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub enum MemorySource {
-    /// The caller said it.
+    /// The caller gave it.
     Given,
     /// The metadata of the PopEF file says for which IPUs the executable is.
     Metadata,
-    /// There are as many tiles as only IPUs of one generation have: an inference.
+    /// Only IPUs of one generation have this number of tiles: an inference.
     TileCount,
 }
 
-/// Whether the tiles of an executable fit, and what that follows from. [`Summary::fit`] makes it.
+/// Whether the tiles of an executable fit their memory, and how that is known: the result of [`Summary::fit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -38,7 +38,7 @@ pub struct Fit {
     pub verdict: Verdict,
     /// The bytes of memory of a tile.
     pub tile_memory: Option<u64>,
-    /// From where that is known.
+    /// How that is known.
     pub tile_memory_from: Option<MemorySource>,
     /// How many tiles an IPU has.
     pub tiles_per_ipu: Option<u32>,

@@ -16,7 +16,7 @@ pub struct MetadataPart {
     pub bytes: u64,
     /// How many bytes were unpacked. If there are fewer than `bytes`, the part is damaged.
     pub read_bytes: u64,
-    /// What would be the segment table of a Cap'n Proto message. `None` if the first bytes cannot be one.
+    /// The first bytes, read as the segment table of a Cap'n Proto message. `None` if the first bytes cannot be one.
     pub message: Option<Message>,
     /// The first printable strings, if [`Options::strings`](super::Options::strings) asks for any: four or more
     /// characters of ASCII that follow each other, cut after 256.
@@ -46,7 +46,8 @@ impl MetadataPart {
 /// The maximum number of segments that the libraries of Cap'n Proto accept.
 const SEGMENTS: usize = 511;
 
-/// Reads the unpacked part, of these sizes, to its end. An error of the reader comes with what was read before it.
+/// Reads the unpacked part, which has these sizes, to its end. An error of the reader comes with what was read before
+/// it.
 pub(super) fn read(
     reader: impl Read,
     [packed_bytes, bytes]: [u64; 2],

@@ -108,8 +108,7 @@ use tally::Tally;
 
 /// Reads an archive of tiles, or a Poplar executable.
 ///
-/// It fails if the bytes begin like neither. Whatever is wrong after that is in [`Summary::damage`], beside all that was
-/// read before.
+/// It fails if the bytes begin like neither. Later damage is in [`Summary::damage`], beside all that was read before it.
 pub fn read(reader: impl Read + Send, options: &Options) -> Result<Summary, Error> {
     visit(reader, options, |_| {})
 }
@@ -180,7 +179,7 @@ pub fn visit(
     visit_each(&mut reader, options, &mut each)
 }
 
-/// A function that gets each tile. It is not a type parameter, so that the code for all of them is there once.
+/// A function that gets each tile. It is not a type parameter, so that the code is compiled once.
 type Each<'e> = dyn FnMut(&TileFile<'_>) + 'e;
 
 fn visit_each(reader: &mut (dyn Read + Send), options: &Options, each: &mut Each<'_>) -> Result<Summary, Error> {

@@ -21,8 +21,8 @@ impl<R: Read + Send> Parts<R> {
 
     /// Calls `work` with the unpacked bytes of the next part, whose sizes are given, and then goes to its end.
     ///
-    /// Returns what `work` could not do. Fails if the part has fewer bytes than the header says, or if they cannot be
-    /// read: then there is nothing after it.
+    /// Returns the error of `work`. Fails if the part has fewer bytes than the header says, or if they cannot be read:
+    /// then there is nothing after it.
     pub(super) fn next(
         &mut self,
         part: Part,

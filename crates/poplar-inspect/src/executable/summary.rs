@@ -6,7 +6,7 @@ use super::sizes::{SectionKind, Sizes};
 
 use crate::error::Error;
 
-/// What was found in an executable. [`read`](super::read) makes it.
+/// What was found in an executable: the result of [`read`](super::read).
 ///
 /// If [`damage`](Self::damage) is present, the rest describes only what was read: see [`is_complete`](Self::is_complete).
 #[derive(Clone, Debug)]
@@ -20,9 +20,9 @@ pub struct Summary {
     pub verified: bool,
     /// The tiles, in the order of the archive.
     pub tiles: Vec<Tile>,
-    /// Where the numbers of the tiles are from.
+    /// Where the numbers of the tiles come from.
     pub numbering: Numbering,
-    /// What the tiles have. Equal tiles share an entry.
+    /// The contents of the tiles. Equal tiles share an entry.
     pub contents: Vec<Content>,
     /// The sections of all tiles by name and kind, largest first.
     pub sections: Vec<SectionTotal>,
@@ -40,7 +40,7 @@ pub struct Summary {
     pub damage: Option<Error>,
 }
 
-/// What tiles were in.
+/// The container of the tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase", tag = "kind"))]
 #[non_exhaustive]
@@ -54,7 +54,7 @@ pub enum Container {
     },
 }
 
-/// Where the numbers of tiles are from. Both ways are an inference, as Poplar's names are not documented.
+/// Where the numbers of tiles come from. Both ways are an inference, as Poplar's names are not documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -74,16 +74,16 @@ pub struct Tile {
     pub number: u32,
     /// The name of the archive's member, cut after 64 bytes.
     pub name: Text<'static>,
-    /// The index of what it has in [`Summary::contents`].
+    /// The index of its content in [`Summary::contents`].
     pub content: u32,
 }
 
-/// What a tile, or several equal tiles, have.
+/// The content of a tile, or of several equal tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct Content {
-    /// How many tiles have it. Their ELF files are equal in every byte.
+    /// The number of tiles with this content. Their ELF files are equal in every byte.
     pub tiles: u32,
     /// The size of the ELF file in bytes.
     pub file_bytes: u64,
@@ -149,11 +149,11 @@ pub enum NotATile {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct Bucket {
-    /// The fewest bytes of memory.
+    /// The smallest number of bytes of memory.
     pub from: u64,
-    /// The most bytes of memory.
+    /// The largest number of bytes of memory.
     pub to: u64,
-    /// How many tiles have that many.
+    /// The number of tiles in this range.
     pub tiles: u64,
 }
 
@@ -186,7 +186,7 @@ impl Summary {
         self.damage.is_none()
     }
 
-    /// Returns what a tile has.
+    /// Returns the content of a tile.
     pub fn content(&self, tile: &Tile) -> Option<&Content> {
         self.contents.get(usize::try_from(tile.content).ok()?)
     }
@@ -205,8 +205,8 @@ impl Summary {
         totals
     }
 
-    /// Returns the `count` tiles that use the most memory, fullest first. Those that use the same are in the order of
-    /// their numbers.
+    /// Returns the `count` tiles that use the most memory, fullest first. Tiles that use the same amount are in the
+    /// order of their numbers.
     pub fn fullest(&self, count: usize) -> Vec<&Tile> {
         let mut tiles: Vec<&Tile> = self.tiles.iter().collect();
         tiles.sort_by_key(|tile| (std::cmp::Reverse(self.memory(tile)), tile.number));
@@ -214,8 +214,8 @@ impl Summary {
         tiles
     }
 
-    /// Returns how many tiles use how much memory, in at most `buckets` ranges of equal width from the emptiest to the
-    /// fullest tile.
+    /// Returns the number of tiles by the memory that they use, in at most `buckets` ranges of equal width from the
+    /// emptiest to the fullest tile.
     pub fn histogram(&self, buckets: usize) -> Vec<Bucket> {
         let memory = || self.contents.iter().map(|content| content.sizes.memory());
         let (Some(least), Some(most)) = (memory().min(), memory().max()) else { return Vec::new() };
@@ -254,13 +254,13 @@ impl Summary {
         }
     }
 
-    /// Returns which chips have exactly as many tiles. Nothing if not all tiles are known.
+    /// Returns the chips that have exactly this number of tiles. Empty if not all tiles are known.
     pub fn chips(&self) -> Vec<Chips> {
         if self.is_complete() { chips(self.count()) } else { Vec::new() }
     }
 
     /// Returns the tiles that use more memory than a tile has, fullest first. `None` if the number of tiles does not
-    /// say how much it has.
+    /// determine how much memory a tile has.
     pub fn overfull(&self) -> Option<Vec<&Tile>> {
         let memory = tile_memory(self.count()).filter(|_| self.is_complete())?;
         let mut tiles = self.fullest(usize::MAX);

@@ -174,8 +174,8 @@ fn content_of(file: &TileFile<'_>) -> Content {
     }
 }
 
-/// Which contents were seen before. Two hashes with random keys, of 128 bits together, and the length stand for the
-/// bytes. So nobody can make two files that are taken for equal, and by chance it does not happen.
+/// The contents that were seen before, each as its length and two hashes of 128 bits together. The keys of the hashes
+/// are random, so nobody can make two different files that count as equal.
 #[derive(Default)]
 struct Seen {
     keys: [RandomState; 2],

@@ -66,7 +66,7 @@ pub enum SymbolKind {
     Section,
     /// The name of a source file.
     File,
-    /// Something else, or nothing that the file says.
+    /// Something else, or the file does not say.
     Other,
 }
 
@@ -94,11 +94,11 @@ pub struct Symbol<'a> {
 pub struct Largest {
     /// The largest sections, tables of the ELF file left out. Equally large ones are in the order of the file.
     pub sections: Vec<Section<'static>>,
-    /// How many sections are not among them.
+    /// The number of sections that are not in the list.
     pub more_sections: usize,
     /// The largest symbols whose size is known.
     pub symbols: Vec<Symbol<'static>>,
-    /// How many symbols with a size are not among them.
+    /// The number of symbols with a size that are not in the list.
     pub more_symbols: usize,
 }
 
@@ -116,7 +116,7 @@ pub struct TileFile<'a> {
     symbol_names: &'a [u8],
 }
 
-/// What is wrong with an ELF file, and the byte.
+/// What is wrong with an ELF file, and at which byte.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) what: &'static str,
@@ -321,7 +321,7 @@ fn symbol_of<'a>(symbol: &Sym32<LE>, names: &'a [u8]) -> Symbol<'a> {
     }
 }
 
-/// The bytes of spans (section, start, length), those that several share counted once.
+/// The bytes of spans (section, start, length). Bytes that several spans share count once.
 fn joined(mut spans: Vec<(u32, u64, u64)>) -> Option<u64> {
     spans.sort_unstable();
     let mut bytes = None;
@@ -345,7 +345,7 @@ fn entry(table: u64, index: u64) -> u64 {
     index.saturating_mul(len_of(size_of::<SectionHeader32<LE>>())).saturating_add(table)
 }
 
-/// A name in a table of names. It looks at no more than the longest name, because many names may overlap.
+/// A name in a table of names. It reads no further than the longest name, because many names may overlap.
 fn name_at(names: &[u8], at: u32) -> Option<&[u8]> {
     // A table can be missing if all names are empty.
     let names = match usize::try_from(at) {

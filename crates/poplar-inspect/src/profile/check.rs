@@ -1,4 +1,4 @@
-//! Whether the parts of a report fit each other. Otherwise no analysis of them is right.
+//! Whether the parts of a report fit each other. If they do not, no analysis is right.
 
 use super::document::Result;
 use super::execution::ExecutionProfile;
@@ -11,7 +11,7 @@ fn contradiction<T>(path: String, byte: u64, message: String) -> Result<T> {
     Err(Box::new(Error { kind: ErrorKind::Contradiction, path, byte: Some(byte), message }))
 }
 
-/// What an index may not be beyond. If the section that it counts in is missing, nothing is known.
+/// The bound of an index. It is unknown if the section that the index counts in is missing.
 struct Bound {
     what: &'static str,
     count: Option<usize>,

@@ -16,7 +16,7 @@ pub struct GraphProfile {
     pub target: Target,
     /// `optimizationInfo`: internal metrics of the compiler.
     pub optimization_info: BTreeMap<Box<str>, f64>,
-    /// `graph`: numbers of things in the graph.
+    /// `graph`: how many things of each kind the graph has.
     pub graph: Option<GraphCounts>,
     /// `vertexTypes`: the vertex types that the graph uses.
     pub vertex_types: VertexTypes,
@@ -36,7 +36,7 @@ pub struct GraphProfile {
     pub function_programs: Vec<u32>,
     /// `memory`: the memory of tiles.
     pub memory: Option<Memory>,
-    /// The byte at which each part begins that is checked later.
+    /// The places of the parts that are checked later.
     pub(super) at: Places,
 }
 
@@ -80,12 +80,12 @@ pub struct Target {
     pub total_memory: Option<u64>,
     /// The cycles that a synchronisation takes on the nearest tile.
     pub min_sync_delay: Option<u64>,
-    /// The cycles that it takes more on each tile of one IPU. They are the same on every IPU.
+    /// The further cycles that it takes on each tile of an IPU. They are the same on every IPU.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub relative_sync_delay_by_tile: Vec<u64>,
 }
 
-/// Numbers of things in a graph.
+/// How many things of each kind a graph has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]

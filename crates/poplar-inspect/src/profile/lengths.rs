@@ -1,4 +1,4 @@
-//! Whether all lists by tile have one length, which is known only at the end of a document.
+//! Whether all lists by tile have the same length, which is known only at the end of a document.
 
 use super::problem::{Error, ErrorKind, short};
 
@@ -6,7 +6,7 @@ use super::problem::{Error, ErrorKind, short};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Lengths {
     first: Option<Noted>,
-    /// The first one with another length.
+    /// The first list with another length.
     other: Option<Noted>,
 }
 
@@ -32,8 +32,7 @@ impl Lengths {
         *slot = Some(Noted { path: short(path), byte, len });
     }
 
-    /// The list that does not have one value for each tile. If no list does, it is the number of tiles that is wrong, which is at
-    /// `path`.
+    /// Fails if a list does not have one value for each tile. If no list has, the number of tiles, at `path`, is wrong.
     pub(super) fn check(&self, tiles: u32, path: &str, byte: Option<u64>) -> Result<(), Box<Error>> {
         let fits = |noted: &&Noted| u32::try_from(noted.len) == Ok(tiles);
         let contradiction = |path: &str, byte, message| {

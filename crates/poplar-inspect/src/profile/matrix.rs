@@ -1,6 +1,6 @@
 //! Lists of integers with one for each tile.
 
-/// What a list of integers, with one for each tile, comes to.
+/// Sums over a list of integers, with one for each tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct RowSums {
@@ -22,7 +22,7 @@ impl RowSums {
         sums
     }
 
-    /// Sums of 64 bits are enough for any tiles that exist, so they stop at the largest number.
+    /// 64 bits are enough for all tiles that exist. Larger sums stay at the largest number.
     #[inline]
     pub(super) fn add(&mut self, tile: usize, value: u64) {
         self.sum = self.sum.saturating_add(value);
@@ -83,7 +83,7 @@ impl Row {
 /// A list for each compute set, exchange or vertex type, of integers with one for each tile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matrix {
-    /// What each list comes to.
+    /// The sums of each list.
     pub rows: Vec<RowSums>,
     /// The lists themselves, if they were to be kept.
     pub(super) values: Option<Vec<Row>>,

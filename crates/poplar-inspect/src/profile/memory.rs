@@ -121,7 +121,7 @@ pub struct Parts {
 pub struct Liveness {
     /// `alwaysLive.bytesByTile`: the bytes on each tile that are always needed.
     pub always_live_by_tile: Vec<u64>,
-    /// `notAlwaysLive.maxBytesByTile`: the most bytes of the others on each tile, each tile at its own moment.
+    /// `notAlwaysLive.maxBytesByTile`: the maximum of the other bytes on each tile, each tile at its own moment.
     pub max_not_always_live_by_tile: Vec<u64>,
     /// `notAlwaysLive.byProgram`: a tree for each control program. A node comes before its children.
     pub by_program: Vec<LiveNode>,
@@ -134,6 +134,6 @@ pub struct LiveNode {
     pub bytes: u64,
     /// The number of the node that it is in.
     pub parent: Option<u32>,
-    /// Which child of that one it is, or which tree.
+    /// The number of this child in its parent, or of this tree.
     pub child: u32,
 }

@@ -11,7 +11,7 @@ pub struct Error {
     pub kind: ErrorKind,
     /// The JSON path of the value, such as `$.memory.byTile.total[3]`. CBOR has the same paths.
     pub path: String,
-    /// The byte of the document that was reached, or where the value or what contains it begins. The first byte is 0.
+    /// The byte of the document that was reached, or at which the value or its container begins. The first byte is 0.
     pub byte: Option<u64>,
     /// What is wrong, without the place.
     pub message: String,

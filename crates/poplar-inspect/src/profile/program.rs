@@ -36,7 +36,7 @@ macro_rules! kinds {
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$docs])* $variant, )+
-            /// Another one, which is kept as it is written.
+            /// Another tag, kept as it is written.
             Other(Box<str>),
         }
 
@@ -73,8 +73,8 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// What kind of program one is. The document of the format lists them in a table that lost its content, so the list is open;
-    /// these are the tags that its text or public programs name.
+    /// The kind of a program. The document of the format lists the kinds in a table that lost its content, so the list is open. These are
+    /// the tags that its text or public programs name.
     ProgramKind {
         /// Runs its children one after the other.
         Sequence,
@@ -135,7 +135,7 @@ kinds! {
 }
 
 kinds! {
-    /// What kind of step of an execution one is. Both spellings of the document, in the list and in the example, are the same kind.
+    /// The kind of a step. The document spells kinds in two ways, in its list and in its example, which mean the same.
     StepKind {
         /// Executes a compute set.
         OnTileExecute,
@@ -154,7 +154,7 @@ kinds! {
 }
 
 impl StepKind {
-    /// What a step of this kind exchanges data between.
+    /// The kind of exchange that a step of this kind does, if it does one.
     pub fn exchange(&self) -> Option<ExchangeKind> {
         match self {
             StepKind::DoExchange => Some(ExchangeKind::Internal),
@@ -165,7 +165,7 @@ impl StepKind {
     }
 }
 
-/// Between what data is exchanged.
+/// What an exchange moves data between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub enum ExchangeKind {
@@ -205,7 +205,7 @@ impl ProgramKind {
         }
     }
 
-    /// Whether a program of this kind only has others in it, or calls one.
+    /// Whether a program of this kind only contains others, or calls one.
     pub fn is_container(&self) -> bool {
         use ProgramKind::{Call, If, Repeat, RepeatWhileFalse, RepeatWhileTrue, Sequence, Switch};
         matches!(self, Sequence | Repeat | RepeatWhileTrue | RepeatWhileFalse | If | Switch | Call)

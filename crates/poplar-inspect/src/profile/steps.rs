@@ -1,9 +1,8 @@
 //! The steps of an execution, in little memory.
 //!
-//! What runs in a loop is the same each time, but for when it is. So what a step does is kept once, however often it is done, and
-//! each step points to it. Numbers take as many bytes as they need. Times count from the step before; so do places, because a loop
-//! goes on with the step that was next before. This takes about seven bytes for a step that was there before, and about fifty for
-//! one that is new.
+//! A loop does the same each time, at other times. So what a step does is kept once, however often it is done, and each step points to it.
+//! Numbers take as many bytes as they need. Times count from the step before; so do places, because a loop goes on with the step that was
+//! next before. This takes about seven bytes for a step that was there before, and about fifty for one that is new.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -56,7 +55,7 @@ pub struct Step<'r> {
 }
 
 impl<'r> Step<'r> {
-    /// A step of which no more is known.
+    /// A step of which only the kind is known.
     pub(super) fn new(kind: &'r StepKind) -> Self {
         Step {
             kind,
@@ -86,19 +85,19 @@ impl<'r> Step<'r> {
 pub struct Steps {
     len: usize,
     kinds: Vec<StepKind>,
-    /// What steps do, and their names. What is there once is not there again, as far as [`Builder`] remembers it.
+    /// What steps do, and their names. Nothing is there twice, as far as [`Builder`] remembers it.
     works: Vec<u8>,
-    /// For each step, where in `works` it is, and its times.
+    /// For each step, its times and its place in `works`.
     records: Vec<u8>,
     /// Where in `records` each [`Steps::FAR`]th step is, and what its times count from.
     marks: Vec<(u64, Before)>,
 }
 
 impl Steps {
-    /// The maximum number of steps that are read from a mark on to find one.
+    /// The maximum number of steps that are read from a mark to find one.
     const FAR: usize = 64;
 
-    /// Their number.
+    /// The number of steps.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -242,15 +241,15 @@ impl Before {
 pub(super) struct Builder {
     steps: Steps,
     before: Before,
-    /// Where in `works` something with this hash is.
+    /// The place in `works` of the entry with this hash.
     known: HashMap<u64, u64>,
     hasher: RandomState,
-    /// The room for what is placed next.
+    /// A buffer for the next entry.
     entry: Vec<u8>,
 }
 
 impl Builder {
-    /// The maximum number of things that are remembered. What comes later is kept each time that it comes.
+    /// The maximum number of entries that are remembered. Later ones are stored each time they occur.
     const MOST_KNOWN: usize = 1 << 16;
     /// The maximum number of kinds that are remembered. Six are known.
     const MOST_KINDS: usize = 64;
@@ -301,7 +300,7 @@ impl Builder {
         self.steps
     }
 
-    /// Where an entry is, which is added if it is not known. Nothing that is read at its place goes on behind its end.
+    /// Returns the place of an entry, and adds it if it is new. No read at its place goes beyond its end.
     fn place(&mut self, entry: &[u8]) -> u64 {
         let works = &mut self.steps.works;
         let hash = self.hasher.hash_one(entry);
@@ -338,7 +337,7 @@ impl Builder {
     }
 }
 
-/// Seven bits to a byte, the lowest first. All but the last have the highest bit.
+/// Appends a number, seven bits to a byte, the lowest first. All bytes but the last have the highest bit set.
 fn put(to: &mut Vec<u8>, mut number: u64) {
     loop {
         let [low, ..] = number.to_le_bytes();
@@ -350,12 +349,12 @@ fn put(to: &mut Vec<u8>, mut number: u64) {
     }
 }
 
-/// A number that may be a little below 0.
+/// Appends a number that may be a little below 0.
 fn put_difference(to: &mut Vec<u8>, difference: u64) {
     put(to, difference << 1 ^ if difference >> 63 == 1 { u64::MAX } else { 0 });
 }
 
-/// What [`put`] wrote.
+/// Reads what [`put`] wrote.
 #[derive(Clone, Copy, Debug)]
 struct Bytes<'r>(&'r [u8]);
 

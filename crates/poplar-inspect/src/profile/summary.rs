@@ -8,9 +8,9 @@ use super::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Summary<'r> {
-    /// What is known of it.
+    /// The facts.
     pub facts: Facts<'r>,
-    /// Tiles by what they need.
+    /// The tiles by the memory that they need.
     pub tile_sizes: Vec<Bucket>,
     /// Whether its steps follow from the graph, if it has steps.
     pub consistency: Option<Consistency>,

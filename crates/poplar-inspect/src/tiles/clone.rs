@@ -33,7 +33,7 @@ pub fn clone_to_ipu(target: &Target, mapping: &Mapping, ipu: u32) -> Result<Mapp
 pub struct IpuCopy {
     /// Where the elements of the copy are.
     pub mapping: Mapping,
-    /// What is sent from tile to tile, by source. What stays on its tile is copied there.
+    /// The elements that are sent from tile to tile, by source. Elements that stay on their tile are copied there.
     pub transfers: Vec<Transfer>,
 }
 

@@ -38,7 +38,7 @@ impl Target {
         }
     }
 
-    /// The same with other defaults: the width of the data path, and the least bytes of a tensor on a tile.
+    /// The same target with other defaults: the width of the data path, and the least bytes of a tensor on a tile.
     #[must_use]
     pub fn with_bytes(self, data_path_bytes: u64, min_bytes_per_tile: u64) -> Self {
         Target { data_path_bytes, min_bytes_per_tile, ..self }
@@ -65,8 +65,7 @@ impl Target {
         tile.checked_div(self.tiles_per_ipu).unwrap_or_default()
     }
 
-    /// The vector width of a type: how many elements the data path holds, and at least one. What Poplar says of integers is
-    /// not public.
+    /// The vector width of a type: how many elements the data path holds, and at least one. Poplar's widths of integers are not public.
     pub fn vector_width(&self, element_type: DataType) -> Result<u64, Error> {
         self.data_path_bytes.checked_div(size_of(element_type)?).ok_or(Error::NoSize).map(|width| width.max(1))
     }
@@ -140,7 +139,7 @@ impl Variable {
     }
 }
 
-/// A target, and variables that are mapped onto its tiles. It stands for `poplar::Graph`, of which it has only that.
+/// A target, and variables that are mapped onto its tiles. It has just these parts of a `poplar::Graph`.
 ///
 /// ```
 /// use poplar_inspect::tiles::{Graph, Target};

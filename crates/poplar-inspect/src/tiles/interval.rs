@@ -46,7 +46,7 @@ impl Interval {
         self.begin == self.end
     }
 
-    /// The elements that both have.
+    /// The elements that both intervals have.
     pub(super) fn common(self, other: Interval) -> Interval {
         Interval::between(self.begin.max(other.begin), self.end.min(other.end))
     }
@@ -64,7 +64,7 @@ impl fmt::Debug for Interval {
     }
 }
 
-/// As the list `[begin, end]`.
+/// Serialises as the list `[begin, end]`.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Interval {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

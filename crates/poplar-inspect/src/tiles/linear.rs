@@ -26,12 +26,12 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// From tile 0 upwards. [`Target::linear`](super::Target::linear) has the grain and the minimum that are usual for a type.
+    /// Spreads from tile 0 upwards. [`Target::linear`](super::Target::linear) has the grain and the minimum that are usual for a type.
     pub fn new(grain: u64, min_elements: u64) -> Self {
         Linear { grain, min_elements, offset: 0, order: Order::Ascending }
     }
 
-    /// The same with another first tile and direction.
+    /// Sets the first tile and the direction.
     #[must_use]
     pub fn from(self, offset: u32, order: Order) -> Self {
         Linear { offset, order, ..self }
@@ -52,7 +52,7 @@ pub fn calc_linear_tile_mapping(tiles: u32, shape: &[u64], linear: &Linear) -> R
     map_linearly(tiles, number_of_elements(shape)?, linear)
 }
 
-/// The same for a flat tensor.
+/// Spreads a flat tensor evenly over tiles.
 pub(super) fn map_linearly(tiles: u32, elements: u64, linear: &Linear) -> Result<Mapping, Error> {
     if tiles == 0 {
         return Err(Error::Zero { what: "tiles" });
@@ -87,7 +87,8 @@ fn next_tile(tile: u32, tiles: u32, order: Order) -> u32 {
     }
 }
 
-/// The same, also with the offset for the next tensor, one tile after the last one that is used.
+/// Like [`calc_linear_tile_mapping`], and returns the offset for the next tensor too, one tile after the last one that
+/// is used.
 ///
 /// ```
 /// use poplar_inspect::tiles::{Linear, calc_linear_tile_mapping_and_new_offset};

@@ -148,7 +148,7 @@ impl fmt::Debug for Mapping {
     }
 }
 
-/// As a list of `{"tile": t, "intervals": [[begin, end], ...]}`.
+/// Serialises as a list of `{"tile": t, "intervals": [[begin, end], ...]}`.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Mapping {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -156,7 +156,7 @@ impl serde::Serialize for Mapping {
     }
 }
 
-/// A tile that is used, and what of the tensor is on it.
+/// A tile that is used, and the elements on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // Invariant: there is at least one piece, and all have the same tile.
 pub struct OnTile<'m>(&'m [(u32, Interval)]);
@@ -178,7 +178,7 @@ impl<'m> OnTile<'m> {
     }
 }
 
-/// As `{"tile": t, "intervals": [[begin, end], ...]}`.
+/// Serialises as `{"tile": t, "intervals": [[begin, end], ...]}`.
 #[cfg(feature = "serde")]
 impl serde::Serialize for OnTile<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,4 +1,4 @@
-//! How tensors lie on the tiles of IPUs.
+//! How tensors are spread over the tiles of IPUs.
 //!
 //! A tensor in the memory of IPUs is spread over tiles. Its [`Mapping`] says which elements are on which tile. Graphcore's
 //! library poplibs has functions that make and judge mappings (its header `poputil/TileMapping.hpp`), and programs that were
@@ -17,9 +17,9 @@
 //!
 //! # What is followed
 //!
-//! Semantics are those of poplibs' code. Where its documentation says something else, the function's own documentation here
-//! says both. What poplibs leaves to closed libraries (simplification of views, vector widths) is a parameter or is said to be
-//! unknown. Sums have 64 bits, where poplibs has 32, and what would wrap around is an [`Error`].
+//! Semantics are those of poplibs' code. Where its documentation says something else, the function's own documentation here says both.
+//! Where poplibs depends on closed libraries (simplification of views, vector widths), functions have a parameter or say that the answer is
+//! unknown. Sums have 64 bits, where poplibs has 32, and overflow is an [`Error`].
 
 mod clone;
 mod dimension;

@@ -7,7 +7,7 @@ pub struct Split {
     pub grain: u64,
     /// The number of parts is at most this, unless `max_per_part` needs more.
     pub parts: u64,
-    /// The minimum number of elements of a part, if there are as many.
+    /// The minimum number of elements of a part, if the regions have as many.
     pub min_per_part: u64,
     /// The maximum number of elements of a part, unless `min_per_part` needs more.
     pub max_per_part: Option<u64>,
@@ -16,7 +16,7 @@ pub struct Split {
 }
 
 impl Split {
-    /// Splits into `parts` parts of whole grains.
+    /// A split into `parts` parts of whole grains.
     pub fn new(grain: u64, parts: u64) -> Self {
         Split { grain, parts, min_per_part: 0, max_per_part: None, max_per_region: None }
     }
@@ -144,7 +144,7 @@ fn element_after(number: u64, parts: u64, grains: u64, grain: u64) -> u64 {
     u64::try_from(element).unwrap_or(u64::MAX)
 }
 
-/// The regions that are not taken yet.
+/// The regions that are still to be taken.
 struct Rest<I> {
     regions: I,
     region: Interval,

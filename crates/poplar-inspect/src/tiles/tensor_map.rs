@@ -9,8 +9,8 @@ use super::{ReadError, ReadErrorKind, Target, element_type_of_poplar, fullest_of
 /// The tile mappings in a `*.tensor_map.json`, which TensorFlow writes for IPUs if `TF_POPLAR_FLAGS` has
 /// `--tensor_map_file_path=FOLDER`.
 ///
-/// The file has the number of elements on each tile, and not which ones. Those numbers are summed up while the file is read, so
-/// that this has only a few numbers for each tensor and one for each tile: at most about 20 bytes for each byte of the file.
+/// The file has the number of elements on each tile, but not which ones. They are summed up while the file is read, so that a map has only
+/// a few numbers for each tensor and one for each tile: at most about 20 bytes for each byte of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorMap {
@@ -18,9 +18,9 @@ pub struct TensorMap {
     pub computations: Vec<Computation>,
     /// The bytes of all tensors on each tile that has any. Tensors that alias each other, or are never live together, count both.
     pub bytes_by_tile: BTreeMap<u32, u64>,
-    /// The number of tensors whose element type has no known size. They are not in the bytes.
+    /// The number of tensors whose element type has no known size. They are not in `bytes_by_tile`.
     pub unknown_types: u64,
-    /// What kept the file from being read to its end. All before is here.
+    /// Why the file could not be read to its end. Everything before that place is here.
     pub damage: Option<ReadError>,
 }
 
@@ -50,7 +50,7 @@ pub struct MappedTensor {
     pub element_type: String,
     /// Whether it has a constant.
     pub has_constant: bool,
-    /// Whether some elements are others under another name.
+    /// Whether some elements share memory with others.
     pub has_aliases: bool,
     /// The number of its elements, as the file says.
     pub elements: u64,
@@ -66,7 +66,7 @@ pub struct MappedTensor {
     pub name: Option<String>,
 }
 
-/// How a tensor lies, compared with an even spread.
+/// How far a tensor is from an even spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub struct Balance {
@@ -76,9 +76,9 @@ pub struct Balance {
     pub imbalance: u64,
     /// The elements that the fullest tile would have in the default mapping of the type.
     pub ideal_elements: u64,
-    /// The elements that the fullest tile has more than that.
+    /// How many more elements than that the fullest tile has.
     pub excess_elements: u64,
-    /// The bytes of these.
+    /// The bytes of these excess elements.
     pub excess_size: u64,
 }
 
@@ -127,7 +127,7 @@ impl TensorMap {
             Ok(()) => Ok(map),
             Err(error) => {
                 let error = ReadError::from(error);
-                // Not such a file, or a disk that fails.
+                // The file is another one, or the disk fails.
                 if !has_mappings || matches!(error.kind, ReadErrorKind::Unreadable(_)) {
                     return Err(error);
                 }

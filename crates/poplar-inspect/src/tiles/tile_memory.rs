@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use super::interval::joined;
 use super::{Interval, LoweredVar, LoweredVars};
 
-/// How the memory of a tile is used, as [`LoweredVars`] say.
+/// How the memory of a tile is used, calculated from [`LoweredVars`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -21,8 +21,8 @@ pub struct TileMemory {
     pub used_bytes: u64,
     /// The bytes of variables that are always live.
     pub always_live_bytes: u64,
-    /// A bound that the memory in use cannot be below, whatever the allocation: always-live variables, and variables that
-    /// interfere with each other. It is that of a set of such variables that is large, but perhaps not the largest.
+    /// A lower bound of the memory in use, for any allocation: always-live variables, and variables that all interfere with each other. The
+    /// set of the latter is large, but perhaps not the largest.
     pub lower_bound_bytes: u64,
     /// The byte after the last one that is used.
     pub end: u64,

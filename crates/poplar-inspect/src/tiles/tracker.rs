@@ -12,8 +12,8 @@ pub enum Method {
     /// They are spread over the tiles that use them, a grain at a time.
     #[default]
     None,
-    /// The same, but elements that are used by the tiles of both neighbouring regions together, and by no others, count as used
-    /// by those of the one before.
+    /// Like `None`, but elements that are used by exactly the tiles of both neighbouring regions count as used by those of the region
+    /// before.
     OptimizeHaloRegions,
     /// Elements are only on tiles that use them or a neighbouring region. Regions are not widened to whole grains, so that a tile
     /// may have less than a grain.
@@ -34,7 +34,7 @@ pub struct Resolve {
 }
 
 impl Resolve {
-    /// With a grain and a minimum.
+    /// Options with a grain and a minimum.
     pub fn new(grain: u64, min_elements: u64) -> Self {
         Resolve { grain, min_elements, extend_partial_use: false, method: Method::None }
     }
@@ -64,7 +64,7 @@ pub struct TensorUseTracker {
     tiles: u32,
     start: u32,
     order: Order,
-    /// The uses of each variable, as they came.
+    /// The uses of each variable, in the order in which they were added.
     uses: BTreeMap<usize, Vec<(u32, Interval)>>,
 }
 
@@ -74,8 +74,8 @@ impl TensorUseTracker {
         TensorUseTracker::starting_at(tiles, 0, Order::Ascending)
     }
 
-    /// The same with another first tile and direction. If the order is descending, the first tile is `tiles - start`, as
-    /// poplibs' code has it, and not `tiles - 1 - start`, as its documentation says.
+    /// A tracker with another first tile and direction. If the order is descending, the first tile is `tiles - start`, as poplibs' code has
+    /// it, and not `tiles - 1 - start`, as its documentation says.
     pub fn starting_at(tiles: u32, start: u32, order: Order) -> Result<Self, Error> {
         if tiles == 0 {
             return Err(Error::Zero { what: "tiles" });
@@ -127,7 +127,7 @@ impl TensorUseTracker {
         Ok(())
     }
 
-    /// Resolves, and maps the variables of the graph so.
+    /// Resolves, and maps the variables of the graph by the result.
     pub fn map_tensors_by_use(&mut self, graph: &mut Graph, how: &Resolve) -> Result<(), Error> {
         self.resolve(graph, how)?;
         for (&variable, uses) in &self.uses {
@@ -166,7 +166,7 @@ impl TensorUseTracker {
 
 /// Gives each element that is used to one tile.
 fn spread(regions: Regions, elements: u64, how: &Resolve) -> Result<Vec<(u32, Interval)>, Error> {
-    // With the constraint, regions keep their bounds, and only their parts are whole grains. Else, whole grains are given away.
+    // With the constraint, regions keep their bounds, and only their parts are whole grains. Otherwise, whole grains are given away.
     let (cell, grain) = match how.method {
         Method::ConstrainMappingToUsedTiles => (1, how.grain),
         Method::None | Method::OptimizeHaloRegions => (how.grain, 1),
@@ -228,7 +228,7 @@ impl Regions {
         regions
     }
 
-    /// Adds a region at the end. What it has in common with the last one stays with that.
+    /// Adds a region at the end. Elements in common with the last region stay with that.
     fn push(&mut self, region: Interval, users: Users) {
         let end = self.0.last().map_or(0, |last| last.0.end());
         let region = Interval::between(region.begin().max(end), region.end());
@@ -268,7 +268,7 @@ impl Regions {
         Regions::collect(regions)
     }
 
-    /// Regions between two others, whose users are exactly the users of both, get those of the one before.
+    /// Regions between two others whose users are exactly the users of both get the users of the region before.
     fn without_halos(self) -> Self {
         let users = |index: Option<usize>| index.and_then(|index| self.0.get(index)).map(|region| &region.1);
         Regions::collect(self.0.iter().enumerate().map(|(index, (region, own))| {

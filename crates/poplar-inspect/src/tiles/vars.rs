@@ -10,7 +10,7 @@ use super::{ReadError, ReadErrorKind};
 /// The lowered variables of a program: which bytes of which tile each one has. Poplar up to SDK 2.1 writes them as `vars.json`
 /// if the engine's option `debug.loweredVarDumpFile` names such a file.
 ///
-/// It takes at most about 20 bytes of memory for each byte of the file.
+/// They take at most about 20 bytes of memory for each byte of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoweredVars {
@@ -24,11 +24,11 @@ pub struct LoweredVars {
     pub memory_elements: Vec<u64>,
     /// All variables, in the order of the file.
     pub variables: Vec<LoweredVar>,
-    /// Which classes of variables may be live at the same time as one of a class: a list for each class.
+    /// For each class of variables, the classes that may be live at the same time.
     pub interference: Vec<Vec<u32>>,
     /// The names of the categories of variables.
     pub categories: Vec<String>,
-    /// What kept the file from being read to its end. All before is here.
+    /// Why the file could not be read to its end. Everything before that place is here.
     pub damage: Option<ReadError>,
 }
 

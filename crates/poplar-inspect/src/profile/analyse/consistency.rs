@@ -1,8 +1,8 @@
-//! Whether the steps of an execution are what follows from its graph and its trace.
+//! Whether the steps of an execution follow from its graph and its trace.
 //!
-//! The document of the format says that the simulation is calculated from these alone. What it does not say is how synchronisation works. Here,
-//! each tile has its own clock, only synchronisation waits, and all its tiles leave at the latest arrival plus delay: an
-//! internal one for each IPU, any other for all IPUs.
+//! The document of the format says that the simulation is calculated from these alone, but not how synchronisation works. Here, each tile
+//! has its own clock, and only synchronisation waits: all its tiles leave at the latest arrival plus delay. An internal one synchronises
+//! the tiles of each IPU, any other those of all IPUs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,14 +22,14 @@ use crate::profile::steps::Step;
 pub struct Consistency {
     /// The number of values that were compared.
     pub compared: u64,
-    /// Those that differ, at most [`Consistency::MOST`].
+    /// The values that differ, at most [`Consistency::MOST`].
     pub differences: Vec<Difference>,
-    /// The number of others that differ.
+    /// The number of further values that differ.
     pub more_differences: u64,
-    /// The first step from which on the clocks of tiles are not known, because it is not known how long it takes on each tile. Then
-    /// the times of later steps, and the sums over all, are not compared.
+    /// The first step whose cycles on each tile are unknown. From there on, the clocks of tiles are unknown too, so the times of later
+    /// steps and the sums over all steps are not compared.
     pub clocks_unknown_from: Option<u32>,
-    /// Which of them depend on how tiles wait for each other, which is not documented.
+    /// The values that depend on how tiles wait for each other, which is not documented.
     pub of_clocks: Compared,
 }
 
@@ -37,24 +37,25 @@ pub struct Consistency {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Compared {
-    /// All of them.
+    /// The number of values.
     pub values: u64,
-    /// Those that differ.
+    /// The number of values that differ.
     pub different: u64,
 }
 
-/// A value that is not what follows from graph and trace.
+/// A value that does not follow from graph and trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Difference {
-    /// The step, or `None` for a value of the whole.
+    /// The step, or `None` for a value of the whole execution.
     pub step: Option<u32>,
     /// The key of the value.
     pub key: &'static str,
-    /// What the report has. If the key is `type`, other steps than those of the trace begin here: this is the number of steps.
+    /// The value in the report. For the key `type`, the number of steps: from this step on, they are not those of the trace.
     pub stated: Number,
-    /// What follows from graph and trace. For the key `type`, it is how many steps are those of the trace.
+    /// The value that follows from graph and trace. For the key `type`, the number of steps that are those of the
+    /// trace.
     pub recomputed: Number,
 }
 
@@ -147,27 +148,32 @@ impl Consistency {
 pub fn consistency(graph: &GraphProfile, execution: &ExecutionProfile) -> Option<Consistency> {
     let simulation = execution.simulation.as_ref()?;
     let mut consistency = Consistency::default();
-    trace(graph, execution, simulation, &mut consistency);
+    compare_trace(graph, execution, simulation, &mut consistency);
     let cycles = Cycles::of(graph, Some(execution));
     let data = ExchangeKind::ALL.map(|kind| data_sums(graph, kind));
     let mut clocks = Clocks::new(graph, simulation);
     for (number, step) in simulation.steps.numbered() {
         let step = &step;
         let sums = cycles.step(step);
-        still(graph, execution, step, number, sums, &data, &mut consistency);
+        compare_step(graph, execution, step, number, sums, &data, &mut consistency);
         clocks.step(graph, &cycles, step, number, &mut consistency);
     }
     consistency.clocks_unknown_from = clocks.unknown_from;
-    totals(graph, execution, simulation, &clocks, &mut consistency);
+    compare_totals(graph, execution, simulation, &clocks, &mut consistency);
     Some(consistency)
 }
 
 /// The steps are the programs of the trace that do something.
-fn trace(graph: &GraphProfile, execution: &ExecutionProfile, simulation: &Simulation, consistency: &mut Consistency) {
+fn compare_trace(
+    graph: &GraphProfile,
+    execution: &ExecutionProfile,
+    simulation: &Simulation,
+    consistency: &mut Consistency,
+) {
     let Some(trace) = &execution.program_trace else { return };
     let programs = trace.iter().filter_map(|number| Some((*number, graph.programs.get(*number as usize)?)));
     let traced = programs.filter_map(|(number, program)| Some((number, program, program.kind.step()?)));
-    // From the first step on that is of another kind, nothing fits any more.
+    // After the first step of another kind, nothing fits any more.
     let alike = traced.clone().zip(&simulation.steps).take_while(|((_, _, kind), step)| kind == step.kind);
     for (nth, ((number, program, _), step)) in (0_u32..).zip(alike.clone()) {
         let index = |index: Option<u32>| index.map(u64::from);
@@ -183,7 +189,7 @@ fn trace(graph: &GraphProfile, execution: &ExecutionProfile, simulation: &Simula
     }
 }
 
-/// What an exchange moves.
+/// The bytes that an exchange moves.
 #[derive(Clone, Copy)]
 struct DataSums {
     /// Bytes received.
@@ -213,8 +219,8 @@ fn data_sums(graph: &GraphProfile, kind: ExchangeKind) -> Vec<DataSums> {
     received.rows.iter().zip(&sent.rows).enumerate().map(of_exchange).collect()
 }
 
-/// What does not depend on the steps before.
-fn still(
+/// Compares the values of a step that do not depend on the steps before it.
+fn compare_step(
     graph: &GraphProfile,
     execution: &ExecutionProfile,
     step: &Step<'_>,
@@ -340,8 +346,8 @@ impl Clocks {
     }
 }
 
-/// The values of the whole.
-fn totals(
+/// Compares the values of the whole execution.
+fn compare_totals(
     graph: &GraphProfile,
     execution: &ExecutionProfile,
     simulation: &Simulation,

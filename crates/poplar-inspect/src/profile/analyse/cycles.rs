@@ -12,7 +12,7 @@ use crate::profile::steps::Step;
 pub(super) enum ComputeCycles<'r> {
     /// By tile, measured or estimated.
     ByTile(&'r Matrix),
-    /// Measured without tiles: every tile counts as busy for so long.
+    /// Measured for all tiles together: every tile counts as busy for all of these cycles.
     Together(&'r [u64]),
 }
 
@@ -53,12 +53,12 @@ impl<'r> Cycles<'r> {
         Cycles { graph, compute: ComputeCycles::of(graph, execution) }
     }
 
-    /// What the cycles of a compute set come to.
+    /// The sums of the cycles of a compute set.
     pub(super) fn compute_set(&self, compute_set: u32) -> Option<RowSums> {
         self.compute?.sums(self.graph, compute_set)
     }
 
-    /// What the cycles of an exchange come to.
+    /// The sums of the cycles of an exchange.
     pub(super) fn exchange(&self, kind: ExchangeKind, exchange: u32) -> Option<RowSums> {
         self.exchange_cycles(kind)?.rows.get(exchange as usize).copied()
     }
@@ -67,7 +67,7 @@ impl<'r> Cycles<'r> {
         self.graph.exchanges_of(kind).cycles_by_tile.as_ref()
     }
 
-    /// What the cycles of a step come to, if there are lists of them.
+    /// The sums of the cycles of a step, if there are lists of them.
     pub(super) fn step(&self, step: &Step<'_>) -> Option<RowSums> {
         match (step.kind, step.kind.exchange()) {
             (StepKind::OnTileExecute, _) => self.compute_set(step.compute_set?),
@@ -76,7 +76,7 @@ impl<'r> Cycles<'r> {
         }
     }
 
-    /// Calls `each` with the tiles of a step and their cycles, if they are known for each tile. Returns whether they are.
+    /// Calls `each` with the tiles of a step and their cycles, if they are known for each tile. Returns whether they are known.
     pub(super) fn each(&self, step: &Step<'_>, each: impl FnMut(usize, u64)) -> bool {
         match (step.kind, step.kind.exchange()) {
             (StepKind::OnTileExecute, _) => self.each_of_compute_set(step.compute_set, each),
@@ -104,7 +104,7 @@ fn each_of(matrix: Option<&Matrix>, row: Option<u32>, each: impl FnMut(usize, u6
     matrix.len() > row as usize
 }
 
-/// How even something is: the sum, divided by the largest part and the number of parts. 1 is the most even. `None` if there is nothing.
+/// How even something is: the sum, divided by the largest part and the number of parts. 1 is the most even. `None` if all parts are 0.
 pub(super) fn balance(sum: u64, most: u64, parts: u64) -> Option<f64> {
     let most = most.saturating_mul(parts);
     (most > 0).then(|| float(sum) / float(most))

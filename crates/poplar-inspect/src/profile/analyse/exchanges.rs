@@ -106,7 +106,7 @@ fn rows<'g: 'e, 'e>(
     ExchangeKind::ALL.into_iter().flat_map(of_kind)
 }
 
-/// What the programs that do an exchange say of it, each time the first that does.
+/// What programs say of the exchange that they do. Each field comes from the first program that has it.
 #[derive(Clone, Copy, Default)]
 struct OfPrograms<'g> {
     first: Option<u32>,
@@ -160,10 +160,10 @@ pub struct ExchangeSums {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct ExchangeTotals {
-    /// By the steps of the execution, if there is one.
+    /// Sums over the steps of the execution, if there is one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub in_run: Option<ExchangeSums>,
-    /// If each exchange is done once.
+    /// Sums if each exchange is done once.
     pub once: ExchangeSums,
 }
 

@@ -41,7 +41,7 @@ pub struct Facts<'r> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct MemoryFacts<'r> {
-    /// As a whole.
+    /// Sums over all tiles.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub sums: MemorySums,
     /// When it is needed.

@@ -16,42 +16,42 @@ use super::memory::TileBytes;
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct LivenessSums {
-    /// The total memory, as Graphcore's own benchmarks calculated it: what is always live, and the most of the rest on each tile,
-    /// each tile at its own moment.
+    /// The total memory, as Graphcore's own benchmarks calculated it: what is always live, plus the maximum of the rest on each tile, each
+    /// tile at its own moment.
     pub always_live_plus_max_not_always_live: u64,
     /// What is always live on all tiles.
     pub always_live_sum: u64,
-    /// The tile with the most live bytes, and how many.
+    /// The tile with the most live bytes, and their number.
     pub max_live_tile: Option<TileBytes>,
-    /// The most of the rest on each tile, summed up.
+    /// The maximum of the rest on each tile, summed up.
     pub max_not_always_live_sum: u64,
-    /// The most of the rest at one moment.
+    /// The maximum of the rest at one moment.
     pub peak_not_always_live_bytes: u64,
-    /// The first program with so much, with those around it.
+    /// The first program with that maximum, and the programs around it.
     pub peak_path: Option<PeakPath>,
-    /// The same path as far as it goes down with as many bytes.
+    /// The same path, continued down as long as a child has as many bytes.
     pub peak_path_deepest: Option<PeakSteps>,
-    /// What is live at the peak, with what is always.
+    /// All that is live at the peak, including what is always live.
     pub peak_total_bytes: u64,
 }
 
-/// The way to a program in the tree of liveness.
+/// The path to a program in the tree of liveness.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct PeakSteps {
     /// The number of the tree, and then of each child.
     pub child_numbers: Vec<u32>,
-    /// The programs. They end before the path does if the tree is not that of the programs.
+    /// The programs. They end before the path does if the tree does not match that of the programs.
     pub programs: Vec<u32>,
 }
 
-/// The way to a program, with what each is.
+/// The path to a program, with the name and type of each program on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PeakPath {
-    /// The way.
+    /// The path.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub steps: PeakSteps,
     /// The names of the programs.
@@ -96,7 +96,8 @@ fn peak(liveness: &Liveness) -> Option<(usize, LiveNode)> {
     nodes.reduce(|most, node| if node.1.bytes > most.1.bytes { node } else { most })
 }
 
-/// Down from a node, as long as a child has as many bytes. A node comes right before its first child, and before all others.
+/// The last node on the way down from `peak` as long as a child has as many bytes. A node comes right before its first child, and before
+/// all others.
 fn deepest(liveness: &Liveness, peak: usize) -> usize {
     let nodes = &liveness.by_program;
     let bytes = nodes.get(peak).map(|node| node.bytes);
@@ -113,7 +114,7 @@ fn deepest(liveness: &Liveness, peak: usize) -> usize {
     deepest
 }
 
-/// Which child each node is, from the tree down to a node.
+/// The number of the child at each level, from the tree down to a node.
 fn child_numbers(liveness: &Liveness, node: usize) -> Vec<u32> {
     let mut numbers = Vec::new();
     let mut next = liveness.by_program.get(node);
@@ -148,7 +149,7 @@ fn described(graph: &GraphProfile, steps: PeakSteps) -> PeakPath {
     PeakPath { steps, names, types }
 }
 
-/// The bytes that are live during programs, and not always. A program that is in several places of the tree has the most of all.
+/// The bytes that are live during programs, and not always. A program that is in several places of the tree counts with its largest value.
 pub(super) fn live_by_program(graph: &GraphProfile) -> HashMap<u32, u64> {
     let mut most: HashMap<u32, u64> = HashMap::new();
     for (program, bytes) in programs_of_nodes(graph).into_iter().filter_map(|(program, bytes)| Some((program?, bytes)))

@@ -17,7 +17,7 @@ pub struct TileBytes {
     pub tile: u32,
 }
 
-/// What bytes on each tile come to.
+/// Statistics of the bytes on each tile.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ impl TileStatistics {
     }
 }
 
-/// An integer for a fraction. Integers above 2⁵³ are rounded.
+/// An integer as a fraction. Integers above 2⁵³ are rounded.
 #[expect(clippy::cast_precision_loss, reason = "fractions need no more")]
 pub(in crate::profile) fn float(value: u64) -> f64 {
     value as f64
@@ -139,7 +139,7 @@ pub fn memory(graph: &GraphProfile, limit: usize) -> Option<MemorySums> {
         // A report may say that a tile needs less than its data.
         let is_clear = is_known && without_gaps.is_empty();
         sums.over_memory = OverMemory {
-            // What is too much is so, whatever else is not known.
+            // Known overflow decides, whatever else is unknown.
             fits: (is_clear || !fits).then_some(fits),
             overflowed_bytes,
             with_gaps,
@@ -242,7 +242,7 @@ pub struct TileRow<'g> {
     pub overflowed: u64,
     /// What is always live.
     pub always_live: Option<u64>,
-    /// The most of the rest that is live at once.
+    /// The maximum of the rest that is live at once.
     pub max_not_always_live: Option<u64>,
     /// The categories with the most bytes on it.
     pub largest_categories: Vec<CategoryBytes<'g>>,
@@ -315,16 +315,16 @@ pub(in crate::profile) fn largest(memory: &Memory, tile: u32, limit: usize) -> V
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bucket {
-    /// The fewest bytes.
+    /// The smallest number of bytes.
     pub from: u64,
-    /// One more than the most bytes.
+    /// One more than the largest number of bytes.
     pub to: u64,
     /// The number of tiles.
     pub tiles: u64,
 }
 
-/// The tiles by what they need, in at most `buckets` ranges of the same width, from 0 on. There are none if the report does not
-/// have the memory of tiles.
+/// The tiles by the memory that they need, in at most `buckets` ranges of the same width, from 0 on. Empty if the report does not have the
+/// memory of tiles.
 pub fn histogram(graph: &GraphProfile, buckets: u32) -> Vec<Bucket> {
     let by_tile = graph.memory.as_ref().and_then(|memory| memory.by_tile.as_ref());
     let bytes = by_tile.map(|tiles| tiles.total_including_gaps.as_slice()).unwrap_or_default();

@@ -3,7 +3,7 @@
 use crate::profile::execution::Simulation;
 use crate::profile::program::StepKind;
 
-/// How long there are copies with the host, and how long there is compute meanwhile.
+/// How long copies with the host take, and for how much of that time there is compute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -14,11 +14,11 @@ pub struct CopyOverlap {
     pub overlapped_cycles: u64,
 }
 
-/// Whether copies with the host overlap with compute, by `cyclesFrom` and `cyclesTo` of the steps. `None` if these are not known of
-/// all such steps.
+/// Whether copies with the host overlap with compute, by `cyclesFrom` and `cyclesTo` of the steps. `None` if a copy or a compute step has
+/// no such times.
 pub fn copy_overlap(simulation: &Simulation) -> Option<CopyOverlap> {
     let copies = times(simulation, &StepKind::StreamCopy, |_, _| true)?;
-    // Most reports have few copies: what is far from them need not be kept.
+    // Most reports have few copies: compute steps far from them need not be kept.
     let is_near = |from, to| {
         let next = copies.partition_point(|(_, last)| *last < from);
         copies.get(next).is_some_and(|(first, _)| *first <= to)
@@ -42,13 +42,13 @@ pub fn copy_overlap(simulation: &Simulation) -> Option<CopyOverlap> {
     Some(overlap)
 }
 
-/// Both ends are in it.
+/// The number of cycles from `from` to `to`, both included.
 fn cycles(from: u64, to: u64) -> u64 {
     to.saturating_sub(from).saturating_add(1)
 }
 
-/// When there are steps of a kind, of those that are wanted, without overlaps and in order. `None` if a step of the kind has no times, or
-/// ends before it begins.
+/// The times of the wanted steps of a kind, in order and without overlaps. `None` if a step of the kind has no times, or ends before it
+/// begins.
 fn times(simulation: &Simulation, kind: &StepKind, is_wanted: impl Fn(u64, u64) -> bool) -> Option<Vec<(u64, u64)>> {
     let mut times: Vec<(u64, u64)> = Vec::new();
     // A step without cycles takes no time, and has no ends.

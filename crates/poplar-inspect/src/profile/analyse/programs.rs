@@ -18,7 +18,7 @@ pub struct ProgramCounts {
     /// In the trace of the execution, if there is one.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub in_trace: Option<BTreeMap<String, u64>>,
-    /// In the tree beneath the control programs, in which each call has its function in it.
+    /// In the tree beneath the control programs, in which each call contains its function.
     pub in_tree_calls_resolved: BTreeMap<String, u64>,
     /// Programs with a name.
     pub named: u64,
@@ -75,10 +75,10 @@ pub enum TraceStyle {
     /// The profile has no trace.
     #[cfg_attr(feature = "serde", serde(rename = "absent"))]
     Absent,
-    /// Only programs that do something, without those that only have others in them.
+    /// Only programs that do something, without those that only contain others.
     #[cfg_attr(feature = "serde", serde(rename = "leaves"))]
     Leaves,
-    /// Programs that have others in them too, each time before these.
+    /// Programs that contain others too, each before its contents.
     #[cfg_attr(feature = "serde", serde(rename = "every program entered"))]
     EveryProgram,
 }
@@ -89,7 +89,7 @@ pub fn trace_style(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -
         return TraceStyle::Absent;
     };
     let mut programs = trace.iter().filter_map(|number| graph.programs.get(*number as usize));
-    // A sequence that has nothing in it is a leaf, too.
+    // An empty sequence is a leaf, too.
     if programs
         .any(|program| program.kind == ProgramKind::Call || !program.children.is_empty() && program.kind.is_container())
     {
@@ -125,8 +125,8 @@ pub struct ProgramRow<'g> {
     pub code_by_instruction: Option<BTreeMap<&'g str, u64>>,
 }
 
-/// The tree of programs with calls resolved, a program before those in it, whatever order the selection asks for. Places in which
-/// nothing is wanted are passed over as a whole. A small report can have a tree without end, so each row is made when it is asked for.
+/// The tree of programs with calls resolved, a program before those in it, whatever order the selection asks for. Subtrees in which nothing
+/// is wanted are passed over as a whole. A small report can have a tree without end, so each row is made when it is asked for.
 pub fn program_tree<'g>(
     graph: &'g GraphProfile,
     execution: Option<&ExecutionProfile>,
@@ -154,20 +154,20 @@ pub fn program_tree<'g>(
     rows.take(selection.limit.unwrap_or(usize::MAX))
 }
 
-/// What of a program and those in it is wanted.
+/// Which part of a program and its contents is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Wanted {
     #[default]
     Nothing,
-    /// Only some that are in it.
+    /// Only some programs inside it.
     Within,
     Itself,
 }
 
-/// What is wanted of each program, wherever it is in the tree.
+/// What is wanted of each program, by its number.
 fn wanted(graph: &GraphProfile, selection: &Selection<'_>) -> Vec<Wanted> {
     let mut wanted = vec![Wanted::Nothing; graph.programs.len()];
-    // Each program comes behind those in it. The reader has refused programs that contain themselves.
+    // Each program comes after those in it. The reader has refused programs that contain themselves.
     for number in order(graph).unwrap_or_default().into_iter().rev() {
         let name = graph.programs.get(number as usize).and_then(|program| program.name.as_deref());
         let has_wanted = |child: u32| wanted.get(child as usize).is_some_and(|it| *it != Wanted::Nothing);
@@ -210,7 +210,7 @@ fn runs(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> Option<Ve
     Some(runs)
 }
 
-/// What the sum is called among the instructions.
+/// The name of the sum among the instructions.
 const TOTAL: &str = "total";
 
 /// The bytes of the code of a program, which exchanges between tiles have.

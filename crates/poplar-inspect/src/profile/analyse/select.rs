@@ -11,7 +11,7 @@ pub struct Selection<'s> {
     pub name: Option<&'s str>,
     /// Only rows with numbers in these ranges. Categories and layers have no numbers.
     pub numbers: Option<&'s [Range<u32>]>,
-    /// In which order.
+    /// The order of the rows.
     pub sort: Sort,
     /// The maximum number of rows, after sorting.
     pub limit: Option<usize>,
@@ -65,7 +65,7 @@ impl<'s> Selection<'s> {
         Selection { numbers, ..self }
     }
 
-    /// In another order.
+    /// Rows in another order.
     pub fn sorted(self, sort: Sort) -> Self {
         Selection { sort, ..self }
     }
@@ -78,7 +78,7 @@ impl<'s> Selection<'s> {
                 .is_none_or(|ranges| number.is_some_and(|number| ranges.iter().any(|range| range.contains(&number))))
     }
 
-    /// The rows that are wanted. They come in the order of the report. No more than twice the limit are in memory at a time.
+    /// Chooses from rows in the order of the report. No more than twice the limit are in memory at a time.
     pub fn of<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Vec<R> {
         let wanted = rows.into_iter().filter(|row| self.has(row.name(), row.number()));
         first(wanted, self.limit, |rows| self.arrange(rows))
@@ -95,7 +95,7 @@ impl<'s> Selection<'s> {
     }
 }
 
-/// All, sorted, up to a limit. No more than twice the limit are in memory at a time.
+/// The first `limit` items after sorting. No more than twice the limit are in memory at a time.
 pub(super) fn first<T>(all: impl IntoIterator<Item = T>, limit: Option<usize>, sort: impl Fn(&mut [T])) -> Vec<T> {
     let limit = limit.unwrap_or(usize::MAX);
     let mut kept = Vec::new();

@@ -24,7 +24,7 @@ pub struct ExecutionSums<'r> {
     pub profiler_mode: Option<&'r str>,
     /// Whether the report has the steps.
     pub has_simulation: bool,
-    /// What the steps come to.
+    /// Sums over the steps.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub simulation: Option<SimulationSums<'r>>,
 }
@@ -43,14 +43,14 @@ pub struct SimulationSums<'r> {
     /// The compute sets, if they were measured by tile.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub compute_sets: Option<Vec<ComputeSetRow<'r>>>,
-    /// From the start to the end.
+    /// The cycles from the start to the end.
     pub cycles: Option<u64>,
     /// Whether copies with the host overlap with compute, if it is known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub copy_overlap: Option<CopyOverlap>,
     /// The least balanced step among those with at least 1 % of all cycles of steps; among equal ones, the one with most cycles.
     pub least_balanced_heavy_step: Option<HeavyStep<'r>>,
-    /// From the start to the end in seconds, if the clock is known.
+    /// The seconds from the start to the end, if the clock is known.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub seconds: Option<f64>,
     /// The number of steps.
@@ -69,7 +69,7 @@ pub struct SimulationSums<'r> {
     pub unknown_compute_steps: u64,
 }
 
-/// How even each step is. As there may be many, each is calculated when it is asked for.
+/// How even each step is. As there may be many steps, each value is calculated on demand.
 #[derive(Clone, Copy)]
 pub struct StepBalances<'r> {
     cycles: Cycles<'r>,
@@ -78,7 +78,7 @@ pub struct StepBalances<'r> {
 }
 
 impl<'r> StepBalances<'r> {
-    /// Those that are known, in the order of the steps.
+    /// The known balances, in the order of the steps.
     pub fn iter(&self) -> impl Iterator<Item = StepBalance> + use<'r> {
         let balances = *self;
         self.simulation.steps.numbered().filter_map(move |(number, step)| balances.of(number, &step))
@@ -270,7 +270,7 @@ fn by_step_type(simulation: &Simulation) -> BTreeMap<String, StepTypeSums> {
     types.into_iter().map(|(kind, sums)| (kind.to_string(), sums)).collect()
 }
 
-/// Each compute set and exchange is looked at once, however often it is a step.
+/// Looks at each compute set and exchange once, however many steps run it.
 fn busiest_tile(cycles: Cycles<'_>, simulation: &Simulation) -> Option<BusiestTile> {
     let mut runs: BTreeMap<(&StepKind, u32), (Step<'_>, u64)> = BTreeMap::new();
     for step in &simulation.steps {
@@ -330,8 +330,8 @@ pub struct StepRow<'r> {
     pub of: Step<'r>,
 }
 
-/// The steps of an execution, as the report has them. There may be very many, so each row is made when it is asked for; what they
-/// are sorted by takes up to 24 bytes for each.
+/// The steps of an execution, as the report has them. There may be very many, so each row is made on demand. Sorting takes up to 24 bytes
+/// for each.
 pub fn steps<'r>(
     execution: &'r ExecutionProfile,
     selection: &Selection<'_>,

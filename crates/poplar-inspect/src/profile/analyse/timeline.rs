@@ -62,9 +62,9 @@ pub struct Slice<'r> {
     pub ipu: Option<u32>,
     /// What it does.
     pub activity: Activity,
-    /// Steps of a kind may overlap, and not be within each other. Each lane has only steps that follow each other.
+    /// The lane. Steps of a kind may overlap without being nested, so each lane has only steps that follow each other.
     pub lane: u32,
-    /// Its first cycle, of all IPUs. A synchronisation has no times of its own: it starts at the first cycle in which nothing else is done.
+    /// Its first cycle on any IPU. A synchronisation has no times of its own: it starts at the first cycle in which nothing else is done.
     pub from: u64,
     /// The cycle after its last one. A synchronisation ends at the first cycle of the next step.
     pub to: u64,
@@ -90,14 +90,14 @@ pub enum TimelineEvent<'r> {
     },
 }
 
-/// What was on a timeline.
+/// Sums over a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimelineSums {
     /// The steps in the range that were shown.
     pub steps: u64,
-    /// The steps in the range that were not, because the report does not say when they are. Synchronisation before the next step,
-    /// or the end, is not among them.
+    /// The steps in the range that were not shown, because the report does not have their times. Synchronisation before the next step, or
+    /// the end, is not among them.
     pub without_time: u64,
 }
 
@@ -169,7 +169,7 @@ impl<'r> Walk<'r> {
     ) -> Result<(), E> {
         if *step.kind == StepKind::Sync {
             if is_shown {
-                // Several before a step are one wait.
+                // Several synchronisations before a step are one wait.
                 self.sums.steps = self.sums.steps.saturating_add(1);
                 self.sync.get_or_insert((number, step));
             }
@@ -209,7 +209,7 @@ impl<'r> Walk<'r> {
         mut slice: Slice<'r>,
         each: &mut impl FnMut(TimelineEvent<'r>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // A report of one IPU can mean no other.
+        // With one IPU, there is only this answer.
         slice.ipu = slice.ipu.or((self.graph.target.num_ipus == Some(1)).then_some(0));
         slice.lane = self.lanes.entry((slice.ipu, slice.activity)).or_default().free(slice.from, slice.to);
         each(TimelineEvent::Slice(slice))
@@ -271,15 +271,16 @@ fn parts(graph: &GraphProfile, cycles: &Cycles<'_>, step: &Step<'_>) -> Option<B
 struct Lanes {
     /// When each of the first lanes is free.
     first: Vec<u64>,
-    /// When each other lane is free, and its number. Many lanes are rare, and are looked at only where one is free.
+    /// When each other lane is free, and its number. Many lanes are rare, and only the one that is free first is looked
+    /// at.
     others: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
 impl Lanes {
-    /// The number of lanes that are filled from the first on.
+    /// The number of lanes in `first`.
     const FIRST: usize = 8;
 
-    /// A lane that is free from `from` on.
+    /// Takes a lane that is free from `from` on, until `to`.
     fn free(&mut self, from: u64, to: u64) -> u32 {
         if let Some((lane, free)) = (0_u32..).zip(&mut self.first).find(|(_, free)| **free <= from) {
             *free = to;

@@ -91,11 +91,11 @@ pub fn vertex_types<'g>(
 /// Cycles in which the vertices of a type run.
 #[derive(Clone, Copy)]
 struct ActiveCycles {
-    /// If each compute set is executed once.
+    /// The cycles if each compute set is executed once.
     once: u64,
-    /// If each is executed as often as in the execution, if that has steps.
+    /// The cycles if each is executed as often as in the execution, if that has steps.
     in_run: Option<u64>,
-    /// Those of the longest vertex, if they were measured.
+    /// The cycles of the longest vertex, if they were measured.
     longest: Option<u64>,
 }
 

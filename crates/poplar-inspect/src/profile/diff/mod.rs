@@ -31,7 +31,7 @@ pub enum DiffSubject {
 }
 
 impl DiffSubject {
-    /// All of them, in the order in which differences are given.
+    /// All subjects, in the order of the differences.
     pub const ALL: [DiffSubject; 7] = [
         DiffSubject::Target,
         DiffSubject::Graph,
@@ -110,7 +110,7 @@ fn float(value: u64) -> f64 {
 pub struct ProfileDifference<'r> {
     /// What it belongs to.
     pub subject: DiffSubject,
-    /// The name of that, if there are several and it has one.
+    /// The name of the subject, if there are several and it has one.
     pub name: Option<&'r str>,
     /// The type of a step.
     #[cfg_attr(feature = "serde", serde(rename = "type", skip_serializing_if = "Option::is_none"))]
@@ -155,7 +155,7 @@ pub struct NotCompared {
     pub in_b: bool,
 }
 
-/// What a comparison comes to.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub enum ProfileVerdict {
@@ -176,14 +176,14 @@ pub struct ProfileDiff<'r> {
     pub verdict: ProfileVerdict,
     /// The number of values that are the same.
     pub same_values: u64,
-    /// The values that are not, by subject. In each, the largest changes come first.
+    /// The values that differ, by subject. In each, the largest changes come first.
     pub differences: Vec<ProfileDifference<'r>>,
     /// What was not compared.
     pub not_compared: Vec<NotCompared>,
 }
 
-/// Compares two profiles by what they say, and not by their order: categories, compute sets and steps are paired by their names.
-/// Those of one name are summed up, because names need not be unique. A name that only one of them has is a difference.
+/// Compares two profiles by what they say, and not by their order: categories, compute sets and steps are paired by their names. Values of
+/// one name are summed up, because names need not be unique. A name that only one of them has is a difference.
 ///
 /// A section or a value that only one of them has is not a difference: the other report does not say. Cycles of compute sets are
 /// those of one execution, measured ones only if both have an execution profile. `subjects` says what is compared.
@@ -276,7 +276,7 @@ impl<'r> Diff<'r> {
         self.differences.extend(found.into_iter().map(|(_, difference)| difference));
     }
 
-    /// A value that only one of both knows.
+    /// Notes a value that only one report has.
     fn unknown(&mut self, subject: DiffSubject, measure: &'static str, in_a: bool) {
         match self.not_compared.entry((subject, Some(measure), in_a)) {
             Entry::Occupied(mut known) => known.get_mut().values = known.get().values.saturating_add(1),
@@ -288,7 +288,7 @@ impl<'r> Diff<'r> {
 }
 
 impl DiffSubject {
-    /// Whether there are many of them, which have names.
+    /// Whether a report has many of these, told apart by their names.
     fn is_by_name(self) -> bool {
         matches!(self, DiffSubject::Category | DiffSubject::ComputeSet | DiffSubject::Step)
     }

@@ -1,4 +1,4 @@
-//! What is compared.
+//! The values that are compared.
 
 use std::collections::BTreeMap;
 
@@ -58,12 +58,12 @@ impl<'r> Values<'r> {
         self.0.keys()
     }
 
-    /// The value, and in that whether it is known.
+    /// The value. The inner `None` says that the report does not have it.
     pub(super) fn get(&self, key: &Key<'r>) -> Option<Option<DiffValue<'r>>> {
         self.0.get(key).copied()
     }
 
-    /// Sets the values of what has the given name.
+    /// Sets the values of the thing with the given name.
     fn set<const N: usize>(
         &mut self,
         name: Option<&'r str>,

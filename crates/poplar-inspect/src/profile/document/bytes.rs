@@ -5,15 +5,15 @@ use std::io::{self, Read};
 /// The number of bytes that are read at once.
 const BUFFER: usize = 64 << 10;
 
-/// A reader with a buffer that one can look into, and the position in the whole.
+/// A reader with a visible buffer and its position in the document.
 pub(super) struct Bytes<'r> {
     reader: &'r mut dyn Read,
     buffer: Box<[u8]>,
     /// The next byte in the buffer.
     at: usize,
-    /// The end of what the buffer has.
+    /// The end of the bytes in the buffer.
     end: usize,
-    /// The bytes before the buffer.
+    /// The number of bytes before the buffer.
     before: u64,
 }
 
@@ -27,7 +27,7 @@ impl<'r> Bytes<'r> {
         self.before.saturating_add(self.at as u64)
     }
 
-    /// What is in the buffer, which is empty only at the end of the document.
+    /// The bytes in the buffer, which is empty only at the end of the document.
     #[inline]
     pub(super) fn rest(&mut self) -> io::Result<&[u8]> {
         if self.at >= self.end {
@@ -36,7 +36,7 @@ impl<'r> Bytes<'r> {
         Ok(self.buffer.get(self.at..self.end).unwrap_or_default())
     }
 
-    /// Takes bytes of what [`rest`](Self::rest) returned.
+    /// Takes bytes that [`rest`](Self::rest) returned.
     #[inline]
     pub(super) fn take(&mut self, count: usize) {
         self.at = self.at.saturating_add(count).min(self.end);

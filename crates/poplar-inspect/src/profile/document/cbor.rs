@@ -8,10 +8,10 @@
 use super::{Doc, Frame, Keep, Result, Token};
 use crate::profile::problem::ErrorKind;
 
-/// The first byte of an item: what it is, and its argument.
+/// The head of an item: its type and argument.
 struct Head {
     major: u8,
-    /// `None` if the length is not said, or for a break.
+    /// `None` if the length is indefinite, or for a break.
     argument: Option<u64>,
     /// The low five bits.
     low: u8,

@@ -58,7 +58,7 @@ impl Doc<'_> {
         }
     }
 
-    /// Takes what is between a key and its value.
+    /// Takes the colon between a key and its value.
     pub(super) fn after_key(&mut self) -> Result<()> {
         if self.is_cbor {
             return Ok(());
@@ -202,7 +202,7 @@ impl Doc<'_> {
     }
 }
 
-/// A number as JSON has it.
+/// Parses a JSON number.
 fn parse_number(text: &[u8]) -> Option<Token> {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);

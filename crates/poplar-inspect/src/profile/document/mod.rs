@@ -1,8 +1,7 @@
 //! A document of JSON or CBOR, read once from front to back.
 //!
-//! Nothing is built from it: the caller says at each place what it expects, and gets that. A place is a JSON path and a byte,
-//! which every error and remark has. The stack that is needed has a bound, because nesting has one. No claim of a length takes
-//! memory.
+//! Nothing is built from it: the caller says at each place what it expects, and gets that. A place is a JSON path and a byte, which every
+//! error and remark has. Nesting has a limit, so the stack has one too. A claimed length takes no memory.
 //!
 //! serde and its formats are not used here. Most of a report are lists of small integers, which are read here straight from the
 //! buffer; serde_json takes a byte at a time from a reader, has no position in bytes, and refuses names with lone surrogates.
@@ -48,7 +47,7 @@ enum Token {
 
 /// A list or an object whose elements are being read.
 struct Frame {
-    /// The elements that CBOR has yet to come, if it says so.
+    /// The number of elements that are still to come, if CBOR says it.
     left: Option<u64>,
     first: bool,
 }
@@ -71,14 +70,14 @@ pub(super) struct Doc<'r> {
     /// Whether the last text had a lone surrogate.
     has_surrogate: bool,
     pub(super) remarks: Remarks,
-    /// What was remarked once only, with the places without the numbers in lists.
+    /// Remarks that are made only once, with their places without the numbers in lists.
     remarked: BTreeSet<String>,
     /// All counts that were read.
     total: u128,
 }
 
 impl<'r> Doc<'r> {
-    /// Begins a document, and finds out what it is.
+    /// Begins a document, and finds out its format.
     pub(super) fn new(reader: &'r mut dyn Read) -> Result<Self> {
         let mut doc = Doc {
             bytes: Bytes::new(reader),
@@ -269,7 +268,7 @@ impl<'r> Doc<'r> {
         }
     }
 
-    /// Reads a text. What is not Unicode becomes replacement characters, with a remark, and so do odd characters get one.
+    /// Reads a text. What is not Unicode becomes replacement characters, with a remark. Odd characters get a remark too.
     pub(super) fn text(&mut self) -> Result<Box<str>> {
         match self.token(Keep::Yes)? {
             Token::Text => {}
@@ -284,7 +283,7 @@ impl<'r> Doc<'r> {
         Ok(text)
     }
 
-    /// Whether `null` follows, which is then taken.
+    /// Takes `null` if it follows, and returns whether it did.
     pub(super) fn null(&mut self) -> Result<bool> {
         let is_null = if self.is_cbor {
             self.peek()? == Some(0xF6)
@@ -307,7 +306,7 @@ impl<'r> Doc<'r> {
                 Token::Object(left) => open.push((self.enter(left)?, b'}')),
                 _ => {}
             }
-            // On to the next value, out of all that ends here.
+            // Leaves everything that ends here.
             loop {
                 let Some((mut frame, close)) = open.pop() else { return Ok(()) };
                 if self.more(&mut frame, close)? {
@@ -322,7 +321,7 @@ impl<'r> Doc<'r> {
         }
     }
 
-    /// Checks that nothing follows the document, and that sums of its numbers can be right.
+    /// Checks that nothing follows the document, and remarks numbers whose sums would overflow.
     pub(super) fn end(&mut self) -> Result<()> {
         if !self.is_cbor {
             self.space()?;
@@ -336,7 +335,7 @@ impl<'r> Doc<'r> {
         Ok(())
     }
 
-    /// A remark about what each program or step may have: the first is enough.
+    /// A remark that each program or step may cause: the first one is enough.
     fn remark_once(&mut self, message: &str) {
         let place = format!("{} {message}", without_numbers(&self.path));
         if self.remarked.len() < Remarks::MOST && self.remarked.insert(place) {
@@ -433,7 +432,7 @@ impl<'r> Doc<'r> {
     }
 
     fn unreadable(&self, error: &io::Error) -> Box<Error> {
-        // What decompresses says so if its input ends too early.
+        // Decompressors report input that ends too early in this way.
         let kind = match error.kind() {
             io::ErrorKind::UnexpectedEof => ErrorKind::Cut,
             kind => ErrorKind::Unreadable(kind),

@@ -8,7 +8,7 @@ use popef_findings::{Finding, Report, Rule, Severity, Skipped, Unlisted};
 pub(super) struct Missing(String);
 
 impl Missing {
-    /// The report does not have a part of it.
+    /// The report does not have the part at this path.
     pub(super) fn part(path: &str) -> Self {
         Missing(format!("the report has no {path}"))
     }
@@ -34,7 +34,7 @@ impl Found {
         Found { rule, severity, findings: Vec::new(), more: 0 }
     }
 
-    /// Adds a finding. Names from the report are to be escaped in the message, and not in `names`.
+    /// Adds a finding. The caller escapes names from the report in the message, but not in `names`.
     pub(super) fn add<'n>(&mut self, names: impl IntoIterator<Item = &'n str>, message: String) {
         if self.findings.len() >= Self::MOST {
             self.more = self.more.saturating_add(1);
@@ -59,12 +59,12 @@ impl Found {
     }
 }
 
-/// The rules that draw no conclusion, by what they miss.
+/// The rules that draw no conclusion, by what the report does not have.
 #[derive(Default)]
 pub(super) struct Skips(Vec<(Missing, bool, Vec<&'static str>)>);
 
 impl Skips {
-    /// `is_failure`: somebody asked for just this.
+    /// `is_failure`: the user asked for exactly this rule.
     pub(super) fn add(&mut self, id: &'static str, missing: Missing, is_failure: bool) {
         match self.0.iter_mut().find(|(why, failed, _)| *why == missing && *failed == is_failure) {
             Some((_, _, ids)) => ids.push(id),

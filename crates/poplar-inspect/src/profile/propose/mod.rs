@@ -1,4 +1,4 @@
-//! The proposer: rules over the results of the analysers, and what to do about what they find.
+//! The proposer: rules over the results of the analysers, and advice for what they find.
 //!
 //! A rule is an item in one of the tables in `rules/`: its text, and the function that looks. Rules and findings are those of
 //! [`popef_findings`], so that they are shown alike. A rule that needs what the report does not have draws no conclusion: it is skipped, and
@@ -23,8 +23,8 @@ use subject::Subject;
 
 /// Looks for what makes a model slow, or too large, and says what to do about it.
 ///
-/// `facts` are the [`facts`](super::facts) of these two, and `consistency` is their [`consistency`](super::consistency), if it is
-/// to be looked at. A finding about the execution has the file 1, and one about the graph the file 0.
+/// `facts` are the [`facts`](super::facts) of these two, and `consistency` is their [`consistency`](super::consistency), if rules are to
+/// look at it. A finding about the execution has the file 1, and one about the graph the file 0.
 ///
 /// ```
 /// use poplar_inspect::profile::{Policy, ReadOptions, Report, facts, propose};

@@ -1,10 +1,10 @@
-//! What a team requires of its profiles.
+//! Policies for profiles.
 
 use std::collections::BTreeMap;
 
 use popef_findings::{Level, Rule, Severity};
 
-/// What is required of a profile, and from where on something is a finding.
+/// What a team requires of a profile: limits, and the thresholds of findings.
 ///
 /// A plain value. With the feature `serde`, it can be read from every format that serde supports. In TOML, with the thresholds as
 /// they are by default:
@@ -46,12 +46,12 @@ pub struct Policy {
     /// The most memory that a tile may need, with gaps.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::bytes"))]
     pub max_tile: Option<u64>,
-    /// The most memory of all tiles: what is always live, and the most of the rest on each tile.
+    /// The most memory that all tiles may need: what is always live, plus the maximum of the rest on each tile.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::bytes"))]
     pub max_total: Option<u64>,
-    /// The most cycles of the execution.
+    /// The most cycles that the execution may take.
     pub max_cycles: Option<u64>,
-    /// The least balance of a heavy step.
+    /// The smallest balance that a heavy step may have.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::optional_share"))]
     pub min_balance: Option<f64>,
     /// Memory is short if the fullest tile needs at least this share of its memory.
@@ -75,10 +75,10 @@ pub struct Policy {
     /// The largest share of a tile's memory that gaps inside regions may have.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub max_gaps: f64,
-    /// The largest share of all data that the code of vertex types may have that are there for `half` too.
+    /// The largest share of all data that code of vertex types may have if they exist for `half` too.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub max_twin_code: f64,
-    /// The largest share of the values of steps that may be others than what follows from the graph.
+    /// The largest share of the values of steps that may differ from what follows from the graph.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "read::share"))]
     pub max_differences: f64,
     /// A step is heavy if all its runs take at least this share of the cycles of all steps.
@@ -137,14 +137,14 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The severity of a rule's findings. `None` if it is off.
+    /// The severity of a rule's findings. `None` if the rule is off.
     pub(super) fn severity_of(&self, rule: &Rule) -> Option<Severity> {
         let level = self.rules.iter().find(|(id, _)| rule.id.eq_ignore_ascii_case(id));
         level.map_or(Some(rule.severity), |(_, level)| level.severity())
     }
 }
 
-/// A number of bytes from a text, perhaps with a unit: `4096`, `600KiB`, `500 MB`.
+/// Parses a number of bytes, with or without a unit: `4096`, `600KiB`, `500 MB`.
 ///
 /// ```
 /// use poplar_inspect::profile::parse_bytes;
@@ -174,7 +174,7 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(*unit)
 }
 
-/// Reading values that serde would take as they are.
+/// Readers that check values, which serde would accept as they are.
 #[cfg(feature = "serde")]
 mod read {
     use serde::de::Error;

@@ -1,4 +1,4 @@
-//! What rules look at: the results of analysers, and why some of them are missing.
+//! The input of rules: the results of analysers, and why some of them are missing.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) struct Subject<'r> {
     pub(super) policy: &'r Policy,
 }
 
-/// What a step does, wherever it is a step.
+/// The work of a step, together with all other steps that do the same.
 pub(super) struct Work<'r> {
     pub(super) kind: &'r StepKind,
     pub(super) name: Option<&'r str>,
@@ -79,7 +79,7 @@ impl<'r> Subject<'r> {
         Ok(float(self.tiles()?.max) >= self.policy.full * float(self.bytes_per_tile()?))
     }
 
-    /// The data on all tiles, by categories. Their sum is not 0.
+    /// The bytes of all categories on all tiles, which are not 0.
     pub(super) fn data_of_categories(&self) -> Result<u64, Missing> {
         let sums = &self.memory_sums()?.by_category;
         let whole = sums.values().fold(0_u64, |whole, sums| whole.saturating_add(sums.total));
@@ -93,7 +93,7 @@ impl<'r> Subject<'r> {
         Ok(bytes.fold(0, u64::saturating_add))
     }
 
-    /// What is live, with both lists by tile.
+    /// Liveness, if the report has both lists by tile.
     pub(super) fn liveness(&self) -> Result<&LivenessSums, Missing> {
         let sums = self.facts.memory.as_ref().and_then(|memory| memory.liveness.as_ref());
         let (sums, lists) =
@@ -105,7 +105,7 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// What is live, with the tree that has the peak.
+    /// Liveness, if the report has the tree with the peak.
     pub(super) fn peak(&self) -> Result<&LivenessSums, Missing> {
         let live = self.liveness()?;
         let peak = live.peak_path.as_ref().map(|_| live);
@@ -120,7 +120,7 @@ impl<'r> Subject<'r> {
         self.execution()?.simulation.as_ref().ok_or_else(|| Missing::part("simulation"))
     }
 
-    /// The values of steps that were recomputed, but those that depend on what is not documented. There are some.
+    /// The recomputed values of steps, at least one, without those that depend on undocumented behaviour.
     pub(super) fn recomputed(&self) -> Result<Compared, Missing> {
         self.simulation()?;
         let compared = self.consistency.map(Consistency::without_clocks).filter(|compared| compared.values > 0);
@@ -138,7 +138,7 @@ impl<'r> Subject<'r> {
         Ok(self.simulation_sums()?.unknown_compute_steps)
     }
 
-    /// The steps, if the cycles of all of them are known. Otherwise nobody can say which of them are heavy.
+    /// The steps, if the cycles of all of them are known. Otherwise it is unknown which of them are heavy.
     fn known_simulation_sums(&self) -> Result<&SimulationSums<'r>, Missing> {
         let sums = self.simulation_sums()?;
         match sums.unknown_compute_steps {
@@ -147,12 +147,12 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// From the start to the end.
+    /// The cycles from the start to the end.
     pub(super) fn cycles(&self) -> Result<u64, Missing> {
         self.simulation_sums()?.cycles.ok_or_else(|| Missing::part("simulation.cycles"))
     }
 
-    /// How long there are copies with the host, and compute meanwhile.
+    /// How long copies with the host take, and for how much of that time there is compute.
     pub(super) fn copy_overlap(&self) -> Result<CopyOverlap, Missing> {
         let overlap = self.simulation_sums()?.copy_overlap;
         overlap.ok_or_else(|| Missing::because("steps have no cyclesFrom and cyclesTo"))
@@ -179,7 +179,7 @@ impl<'r> Subject<'r> {
         Ok(())
     }
 
-    /// What heavy steps do, on each tile. Those that take most cycles are first.
+    /// The work of heavy steps, by tile. The work that takes the most cycles comes first.
     pub(super) fn heavy(&self) -> Result<Vec<Work<'r>>, Missing> {
         self.by_tile()?;
         let sums = self.known_simulation_sums()?;

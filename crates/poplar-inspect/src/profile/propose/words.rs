@@ -5,7 +5,7 @@ use popef::types::escape;
 /// Bytes: `640 B`, `1.2 KiB`.
 pub(super) fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    // In tenths of a unit, so that 1023.96 KiB becomes 1.0 MiB.
+    // Tenths of a unit, so that 1023.96 KiB becomes 1.0 MiB.
     let tenths = |power: u32| (u128::from(bytes) * 10 + (1 << (10 * power - 1))) >> (10 * power);
     if bytes < 1024 {
         return format!("{bytes} B");

@@ -72,7 +72,7 @@ impl ExecutionReader {
         }
     }
 
-    /// Remarks what is missing.
+    /// Remarks missing sections.
     pub(super) fn finish(mut self, doc: &mut Doc<'_>) -> ExecutionProfile {
         let root = self.profile.at.root.clone();
         let has_none = matches!(self.profile.profiler_mode.as_deref(), Some("NONE" | "CPU"));

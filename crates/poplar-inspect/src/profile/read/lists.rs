@@ -11,7 +11,7 @@ pub(super) fn by_tile(doc: &mut Doc<'_>, lengths: &mut Lengths) -> Result<Vec<u6
     Ok(list)
 }
 
-/// A list by tile of an object with only that.
+/// The list by tile in an object that has nothing else.
 pub(super) fn only_list(doc: &mut Doc<'_>, lengths: &mut Lengths, name: &str) -> Result<Vec<u64>> {
     let mut list = None;
     doc.object(|doc, key| if key == name { doc.fill(&mut list, |doc| by_tile(doc, lengths)) } else { Ok(false) })?;
@@ -26,10 +26,10 @@ pub(super) fn uints(doc: &mut Doc<'_>) -> Result<Vec<u64>> {
     Ok(list)
 }
 
-/// What is kept of a matrix, whose lists have one integer for each tile.
+/// What is kept of a matrix.
 #[derive(Clone, Copy)]
 pub(super) enum Lists {
-    /// Each integer, if all together take at most `most` bytes.
+    /// Every integer, if all together take at most `most` bytes.
     EachTile { most: u64 },
     /// The sums.
     TileSums,
@@ -38,7 +38,7 @@ pub(super) enum Lists {
 /// A list of lists of integers.
 pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> Result<Matrix> {
     let mut rows = Vec::new();
-    // The values that are kept, and how many more bytes they may take.
+    // The values, and the number of bytes that are left for more.
     let mut values = match lists {
         Lists::EachTile { most } => Some((Vec::new(), most)),
         Lists::TileSums => None,
@@ -69,7 +69,8 @@ pub(super) fn matrix(doc: &mut Doc<'_>, lengths: &mut Lengths, lists: Lists) -> 
     Ok(Matrix { rows, values: values.map(|(kept, _)| kept) })
 }
 
-/// What in lists of integers is not 0: `each` gets the number of the list, the place in it, and the integer.
+/// Calls `each` for all integers in lists that are not 0, with the number of the list, the place in it, and the
+/// integer.
 pub(super) fn not_zero(doc: &mut Doc<'_>, mut each: impl FnMut(u32, u32, u64)) -> Result<()> {
     let index = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
     doc.array(|doc, row| {

@@ -20,15 +20,15 @@ use graph::GraphReader;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Keep the cycles and bytes of each tile in each compute set and exchange, not only what they come to. It takes at most 8 bytes for
-    /// each one that is not 0. [`Consistency`](super::Consistency) needs all of it, and the busiest tile needs the cycles.
+    /// Keep the cycles and bytes of each tile in each compute set and exchange, not only their sums. This takes at most 8 bytes for each
+    /// one that is not 0. [`Consistency`](super::Consistency) needs all of it, and the busiest tile needs the cycles.
     pub each_tile: bool,
-    /// The maximum number of bytes that the values of a list of lists take. A longer list keeps only what they come to. `None`: no limit.
+    /// The maximum number of bytes that the values of a list of lists take. A longer list keeps only the sums. `None`: no limit.
     pub most_bytes: Option<u64>,
 }
 
 impl ReadOptions {
-    /// With all that analysers can use.
+    /// Options that keep all that analysers can use.
     pub fn all() -> Self {
         ReadOptions { each_tile: true, most_bytes: None }
     }
@@ -50,7 +50,7 @@ impl Report {
     /// Reads a document of JSON or CBOR, from the first byte to the last. Its keys say whether it is a graph profile, an execution
     /// profile, or a report with both (`graphProfile` and `executionProfile`).
     ///
-    /// What is unknown or missing is a remark. What is damaged or contradicts itself is an error.
+    /// Unknown and missing parts are remarks. Damage and contradictions are errors.
     ///
     /// The memory that is needed grows with what is kept: names, programs (about 150 bytes each),
     /// [steps](crate::profile::Steps), 8 bytes per tile for each of the lists of `memory` and each category, 24 bytes per compute
@@ -74,7 +74,7 @@ impl Report {
         read(&mut reader, options).map_err(|error| *error)
     }
 
-    /// Puts the two halves of a report together that come from two files, in any order.
+    /// Joins the two halves of a report that come from two files, in any order.
     pub fn join(self, other: Report) -> std::result::Result<Report, Error> {
         let (mut report, other) = (self, other);
         let twice = |what: &str| Error {

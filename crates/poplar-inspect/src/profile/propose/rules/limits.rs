@@ -79,7 +79,7 @@ fn balance(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {
     Ok(())
 }
 
-/// Bytes, also exactly, because a limit may be missed by one.
+/// Bytes with their exact number, because a limit may be missed by one.
 fn exact(size: u64) -> String {
     if size < 1024 { bytes(size) } else { format!("{} ({size} B)", bytes(size)) }
 }

@@ -155,7 +155,7 @@ const EXCHANGE: &[&str] = &[
     "hostExchangeCode",
     "hostExchangePacketHeader",
 ];
-/// What runs programs.
+/// Code and data that run programs.
 const CONTROL: &[&str] = &["controlCode", "controlId", "controlTable"];
 
 fn exchange_code(subject: &Subject<'_>, found: &mut Found) -> Result<(), Missing> {

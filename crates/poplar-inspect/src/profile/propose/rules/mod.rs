@@ -22,7 +22,7 @@ pub(super) enum Half {
 pub(super) struct Group {
     pub(super) title: &'static str,
     pub(super) checks: &'static [Check],
-    /// Whether somebody asked for just this, so that it has failed if it cannot be looked at.
+    /// Whether the user asked for exactly this, so that a rule that cannot look has failed.
     pub(super) is_asked_for: bool,
 }
 
