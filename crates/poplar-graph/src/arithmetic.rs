@@ -12,7 +12,7 @@ macro_rules! ops {
         }
 
         impl $name {
-            /// All of them.
+            /// All ops of this kind.
             pub const ALL: &[Self] = &[$( Self::$variant ),*];
 
             /// Its [`Op::op_type`](crate::Op::op_type).
@@ -33,15 +33,15 @@ macro_rules! ops {
 ops! {
     /// An op of one tensor, element by element. Integers wrap around.
     Unary {
-        /// The same.
+        /// The element itself.
         Identity = "Identity",
-        /// Minus the element.
+        /// The element negated.
         Neg = "Neg",
-        /// Without its sign.
+        /// The element without its sign.
         Abs = "Abs",
-        /// 0 if it is less than 0.
+        /// The element, or 0 if it is less than 0.
         Relu = "Relu",
-        /// Not, of `BOOL`.
+        /// The opposite of a `BOOL`.
         Not = "Not",
     }
 }
@@ -55,7 +55,7 @@ ops! {
         Sub = "Sub",
         /// The product.
         Mul = "Mul",
-        /// The quotient. That of integers is rounded towards 0; dividing them by 0 is an error.
+        /// The quotient. For integers, it is rounded towards 0, and division by 0 is an error.
         Div = "Div",
         /// The larger one.
         Max = "Max",
@@ -67,9 +67,9 @@ ops! {
         Greater = "Greater",
         /// Whether the first is less, as `BOOL`.
         Less = "Less",
-        /// Whether both are true, of `BOOL`.
+        /// Whether both are true, for `BOOL`.
         And = "And",
-        /// Whether one is true, of `BOOL`.
+        /// Whether one is true, for `BOOL`.
         Or = "Or",
     }
 }

@@ -26,9 +26,9 @@ pub struct Array {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Elements {
-    /// Those of `F32`.
+    /// Elements of `F32`.
     Float(Vec<f32>),
-    /// Those of an integer type, or 0 and 1 of `BOOL`.
+    /// Elements of an integer type, or 0 and 1 for `BOOL`.
     Integer(Vec<i128>),
 }
 
@@ -115,7 +115,7 @@ impl Elements {
         }
     }
 
-    /// Whether it has no elements.
+    /// Whether the array has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -152,7 +152,7 @@ fn rounded(value: f32) -> i128 {
     value as i128
 }
 
-/// `F32 2x2: [1, 2, 3, 4]`; at most a hundred elements.
+/// Shows at most a hundred elements: `F32 2x2: [1, 2, 3, 4]`.
 impl fmt::Display for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 100;

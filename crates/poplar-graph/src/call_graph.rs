@@ -27,11 +27,11 @@ use crate::{Callee, GraphId, Ir, OpId, Times};
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct CallGraph {
-    /// Where the program begins: its main graph, or all graphs that no graph calls if the main graph is not known.
+    /// Where the program begins: its main graph. If that is unknown, all graphs that no graph calls.
     pub roots: Vec<GraphId>,
     /// All calls, by caller and op.
     pub sites: Vec<CallSite>,
-    /// What is known of each graph, by its id.
+    /// The calls of each graph, by its id.
     pub graphs: Vec<Called>,
     /// Graphs that the program never calls.
     pub unused: Vec<GraphId>,
@@ -54,7 +54,7 @@ pub struct CallSite {
     pub times: Times,
 }
 
-/// What is known of the calls of a graph.
+/// How a graph is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -63,7 +63,7 @@ pub struct Called {
     pub sites: u64,
     /// How many times it runs in one run of the program.
     pub runs: Times,
-    /// The number of different chains of call ops from the start to it, at most `u64::MAX`. `None` if there is no limit to them.
+    /// The number of different chains of call ops from the start to it, at most `u64::MAX`. `None` if their number has no limit.
     pub paths: Option<u64>,
     /// The number of calls in the longest chain. `None` if it has no end, or if the graph is unused.
     pub depth: Option<u64>,
@@ -97,12 +97,12 @@ impl CallGraph {
         let mut counts = Counts::new(len, &roots, &sites);
         let mut recursive = Vec::new();
         for group in edges.components() {
-            let calls_itself = group.len() > 1 || group.iter().any(|node| edges.of(*node).contains(node));
+            let calls_itself = group.len() > 1 || group.iter().any(|node| edges.from(*node).contains(node));
             if calls_itself {
                 counts.make_endless(&group);
                 recursive.push(sorted(group.iter().copied()));
             }
-            // Callers come first, so that what is known of a caller is complete.
+            // Callers come first, so that the counts of a caller are complete.
             group.iter().for_each(|caller| counts.count_calls(*caller, calls_itself));
         }
         recursive.sort_unstable();
@@ -110,7 +110,7 @@ impl CallGraph {
         CallGraph { roots, graphs: counts.graphs.into_vec(), unused, recursive, sites }
     }
 
-    /// What is known of a graph.
+    /// Returns how a graph is called.
     #[must_use]
     pub fn of(&self, graph: GraphId) -> Called {
         self.graphs.get(graph.index()).copied().unwrap_or_default()
@@ -166,7 +166,7 @@ impl CallGraph {
     }
 }
 
-/// What is counted from callers to callees.
+/// Counts that pass from callers to callees.
 struct Counts<'s> {
     sites: &'s [CallSite],
     graphs: Table<Called>,
@@ -191,7 +191,7 @@ impl<'s> Counts<'s> {
         Counts { sites, graphs, reached }
     }
 
-    /// Graphs that call each other run nobody knows how often, if they run at all.
+    /// Nobody knows how often graphs that call each other run, if they run at all.
     fn make_endless(&mut self, group: &[usize]) {
         let reached = group.iter().any(|graph| self.reached.get(*graph));
         if !reached {

@@ -9,13 +9,13 @@ use crate::{CallGraph, GraphId, Ir, Op, TensorId, TensorKind, Times};
 pub struct OpCounts {
     /// The number of ops in all graphs.
     pub ops: u64,
-    /// For each type, most ops first.
+    /// The ops by type, the most frequent type first.
     pub by_type: Vec<TypeCount>,
-    /// For each IPU. Those without one come first.
+    /// The ops by IPU. Those without one come first.
     pub by_ipu: Vec<NumberCount>,
-    /// For each pipeline stage.
+    /// The ops by pipeline stage.
     pub by_stage: Vec<NumberCount>,
-    /// For each execution phase.
+    /// The ops by execution phase.
     pub by_phase: Vec<NumberCount>,
 }
 
@@ -29,7 +29,7 @@ pub struct TypeCount {
     pub op_type: String,
     /// The number of its ops.
     pub ops: u64,
-    /// How many times they run together in one run of the program.
+    /// How many times all of them together run in one run of the program.
     pub runs: Times,
 }
 
@@ -86,7 +86,7 @@ fn by_number(ir: &Ir, number: impl Fn(&Op) -> Option<i64>) -> Vec<NumberCount> {
 pub struct Parameters {
     /// The variables. Those of unknown size come last.
     pub variables: Vec<Parameter>,
-    /// The bytes of all whose size is known.
+    /// The bytes of all variables whose size is known.
     pub bytes: u64,
     /// The number of variables of unknown size.
     pub unknown: u64,

@@ -17,7 +17,7 @@ macro_rules! id {
                 usize::try_from(self.0).unwrap_or(usize::MAX)
             }
 
-            /// The id of a place in a list, or nothing if there are too many.
+            /// The id of a place in a list. `None` if there are too many.
             pub(crate) fn of(index: usize) -> Option<Self> {
                 u32::try_from(index).ok().map($name)
             }
@@ -74,8 +74,8 @@ pub enum Order {
     Unknown,
     /// The ops run in this order.
     Schedule,
-    /// The ops were created in this order. They run in any order that their data and [`Op::after`] allow. Each op comes behind
-    /// all that it needs.
+    /// The ops were created in this order. They run in any order that their data and [`Op::after`] allow. Each op comes after all that it
+    /// needs.
     Creation,
 }
 
@@ -108,7 +108,7 @@ pub struct Tensor {
     /// The type of its elements, if it is known.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub data_type: Option<DataType>,
-    /// What it is for.
+    /// The purpose of the tensor.
     pub kind: TensorKind,
     /// The value of a constant, or the first value of a variable, if it is known.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -117,12 +117,12 @@ pub struct Tensor {
     pub replicas: Option<ReplicaGrouping>,
 }
 
-/// What a [`Tensor`] is for.
+/// The purpose of a [`Tensor`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub enum TensorKind {
-    /// An input of a graph, or what an op makes.
+    /// An input of a graph, or the result of an op.
     #[default]
     Activation,
     /// It keeps its value from one run of the program to the next.
@@ -148,14 +148,14 @@ pub struct ReplicaGrouping {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct Op {
-    /// Its type: any text. Those with a meaning for this module are in [`op_type`].
+    /// Its type: any text. Types with a meaning for this module are in [`op_type`].
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub op_type: String,
     /// Its name, which may be empty.
     pub name: String,
-    /// What it uses.
+    /// The tensors that it uses.
     pub inputs: Vec<Slot>,
-    /// What it makes.
+    /// The tensors that it makes.
     pub outputs: Vec<Slot>,
     /// The indices of inputs that it changes in place.
     pub modifies: Vec<u32>,
@@ -163,7 +163,7 @@ pub struct Op {
     pub calls: Calls,
     /// The graph whose code it loads.
     pub loads: Option<CodeLoad>,
-    /// Ops of the same graph that must have run before, besides those that make the inputs.
+    /// Ops of the same graph that must run before it, besides those that make its inputs.
     pub after: Vec<OpId>,
     /// The IPU that it runs on.
     pub ipu: Option<i64>,
@@ -171,7 +171,7 @@ pub struct Op {
     pub stage: Option<i64>,
     /// Its execution phase.
     pub phase: Option<i64>,
-    /// Everything else that is known of it: names and values, in the order of the source.
+    /// All other attributes, in the order of the source.
     pub attributes: Vec<(String, String)>,
 }
 
@@ -195,9 +195,9 @@ pub enum Calls {
     None,
     /// One graph, once.
     Once(GraphId),
-    /// One graph, this number of times. `None`: the number is not known, and may be 0.
+    /// One graph, this number of times. `None`: the number is unknown, and may be 0.
     Repeat(GraphId, Option<u64>),
-    /// Exactly one of several graphs. A graph may be there twice.
+    /// Exactly one of several graphs. A graph may be in the list twice.
     OneOf(Vec<GraphId>),
 }
 
@@ -282,7 +282,7 @@ impl Times {
         Times { least: times.unwrap_or(0), most: times }
     }
 
-    /// So often, each time so often.
+    /// The number of times if each time consists of `each` times.
     #[must_use]
     pub fn times(self, each: Times) -> Self {
         let most = match (self.most, each.most) {
@@ -292,7 +292,7 @@ impl Times {
         Times { least: self.least.saturating_mul(each.least), most }
     }
 
-    /// Both together.
+    /// The sum of both numbers of times.
     #[must_use]
     pub fn plus(self, other: Times) -> Self {
         let most = self.most.zip(other.most).map(|(left, right)| left.saturating_add(right));
@@ -318,7 +318,7 @@ impl Ir {
         self.graphs.get(id.index())
     }
 
-    /// The graph named so, the first if there are several.
+    /// The graph with this name, the first if there are several.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<GraphId> {
         self.graphs.iter().position(|graph| graph.name == name).and_then(GraphId::of)
@@ -407,7 +407,7 @@ impl Op {
         self.outputs.iter().find(|slot| slot.index == index).map(|slot| slot.tensor)
     }
 
-    /// The graph whose code it brings to where it can run.
+    /// The graph whose code it loads to a place from which it can run.
     #[must_use]
     pub fn loads_executable(&self) -> Option<GraphId> {
         self.loads.filter(|load| load.destination == CodeLocation::Executable).map(|load| load.graph)

@@ -6,8 +6,8 @@
 //! - [`Builder`] writes programs as PopXL does, and [`Interpreter`] runs them on the host.
 //! - [`CallGraph`]: who calls whom and how often, recursion, graphs that are never called.
 //! - [`OpCounts`] and [`Parameters`]: ops by type and place, variables by size.
-//! - [`CodeLiveness`]: when the code of graphs must be on the tiles, if ops load it from Streaming Memory. [`Schedule`] has the same
-//!   step by step.
+//! - [`CodeLiveness`]: when the code of graphs must be on the tiles, if ops load it from Streaming Memory. [`Schedule`] shows the same step
+//!   by step.
 //! - [`IrDiff`]: how two programs differ.
 //! - With the feature `json`, `IrDump` reads the graphs that PopART dumps. Its format follows PopART's public source; no dump of a
 //!   real model is public.

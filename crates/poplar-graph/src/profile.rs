@@ -9,12 +9,12 @@ use crate::{Calls, Error, Graph, GraphId, Ir, Op, Order};
 impl Ir {
     /// The programs of a profiling report as graphs that call each other.
     ///
-    /// The first graph runs the control programs. Each function is a graph, and so is what a loop, an `If` or a `Switch` runs, and
-    /// a program that is in several others. All other programs are ops of the graph that they are in, in their order; those that
-    /// only have others in them are left out. Reports do not say how often a loop runs.
+    /// The first graph runs the control programs. These programs are graphs of their own: functions, the bodies of loops, `If` and
+    /// `Switch`, and programs that are in several others. All other programs are ops of the graph that they are in, in their order.
+    /// Programs that only contain others are left out. Reports do not say how often a loop runs.
     ///
-    /// It fails if the programs are in more than four places each, and in 100,000 besides, or if their names there have more than eight
-    /// times the bytes of all names and 4 MiB: a small report can have the same program at very many places.
+    /// It fails if the number of places of programs is more than 100,000 plus four for each program, or if their names there have more
+    /// bytes than 4 MiB plus eight times all names: a small report can have the same program at very many places.
     ///
     /// ```
     /// use poplar_graph::{CallGraph, Ir};
@@ -38,7 +38,7 @@ impl Ir {
             graphs.graph_of(program, || format!("function {number}{name}"))?;
         }
         graphs.fill(main, &profile.control_programs, Graphs::is_graph)?;
-        // Filling a graph may add others.
+        // Filling a graph may add further graphs.
         let mut filled = 0_usize;
         while let Some(&program) = graphs.roots.get(filled) {
             filled = filled.saturating_add(1);
@@ -50,17 +50,17 @@ impl Ir {
     }
 }
 
-/// The graphs that were made until now.
+/// The graphs that were made so far.
 struct Graphs<'p> {
     profile: &'p GraphProfile,
-    /// How many programs have each program among their children.
+    /// For each program, the number of programs that have it as a child.
     parents: Vec<u32>,
     graphs: Vec<Graph>,
     /// The programs that are graphs.
     known: HashMap<u32, GraphId>,
     /// The same programs, in the order of their graphs.
     roots: Vec<u32>,
-    /// How many more ops there may be, and how many bytes of names.
+    /// The number of ops that may still be added, and of bytes of names.
     ops_left: u64,
     names_left: u64,
 }
@@ -108,8 +108,8 @@ impl<'p> Graphs<'p> {
         Ok(graph)
     }
 
-    /// Whether a program is a graph of its own wherever it is: a function, or one with several parents. Without the latter, what
-    /// is in it would be repeated for each of them.
+    /// Whether a program is always a graph of its own: a function, or a program with several parents, whose content would otherwise be
+    /// repeated for each of them.
     fn is_graph(&self, program: u32) -> bool {
         let is_shared = self.parents.get(program as usize).is_some_and(|parents| *parents > 1);
         self.known.contains_key(&program)
@@ -152,7 +152,7 @@ impl<'p> Graphs<'p> {
         Ok(())
     }
 
-    /// The graphs of what a loop or a choice runs.
+    /// The graphs of the bodies of a loop or a choice.
     fn bodies(&mut self, number: u32, program: &Program) -> Result<Vec<GraphId>, Error> {
         let several = program.children.len() > 1;
         let bodies = program.children.iter().enumerate().map(|(nth, &child)| {

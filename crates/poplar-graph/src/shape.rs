@@ -65,7 +65,7 @@ pub(super) struct MatMul {
 }
 
 impl MatMul {
-    /// As NumPy has it: a vector is a row on the left and a column on the right.
+    /// Reads operands like NumPy: a vector is a row on the left and a column on the right.
     pub(super) fn of(left: &[u64], right: &[u64]) -> Option<Self> {
         let (left_batch, rows, inner) = match left {
             [] => return None,

@@ -1,4 +1,4 @@
-/// A value for each graph, tensor or op, by its number. A number that is not in it reads as the default.
+/// A value for each graph, tensor or op, by its number. Any other number reads as the default.
 #[derive(Clone, Debug)]
 pub(super) struct Table<T>(Vec<T>);
 
@@ -33,7 +33,7 @@ impl<T: Copy + Default> Table<T> {
 /// The edges of a graph of numbered nodes, by node.
 #[derive(Clone, Debug)]
 pub(super) struct Edges {
-    /// Where the edges of each node begin in `to`, and their end.
+    /// Where the edges of each node begin in `to`, and at last where all end.
     starts: Vec<usize>,
     to: Vec<usize>,
 }
@@ -54,18 +54,18 @@ impl Edges {
     }
 
     /// The nodes that a node has an edge to, sorted.
-    pub(super) fn of(&self, node: usize) -> &[usize] {
+    pub(super) fn from(&self, node: usize) -> &[usize] {
         let starts = (self.starts.get(node), self.starts.get(node.saturating_add(1)));
         let (Some(&begin), Some(&end)) = starts else { return &[] };
         self.to.get(begin..end).unwrap_or_default()
     }
 
     fn reversed(&self) -> Self {
-        let edges = (0..self.nodes()).flat_map(|from| self.of(from).iter().map(move |to| (*to, from)));
+        let edges = (0..self.nodes()).flat_map(|from| self.from(from).iter().map(move |to| (*to, from)));
         Edges::new(self.nodes(), edges)
     }
 
-    /// The nodes reached from some nodes, each behind all that it reaches if there is no cycle.
+    /// The nodes reached from some nodes, each after all that it reaches if there is no cycle.
     pub(super) fn postorder(&self, roots: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut walk = Walk { edges: self, seen: Table::new(self.nodes()), found: Vec::new() };
         roots.for_each(|root| walk.from(root));
@@ -101,7 +101,7 @@ impl Walk<'_> {
         self.enter(root, &mut stack);
         while let Some((node, next)) = stack.last_mut() {
             let node = *node;
-            match self.edges.of(node).get(*next) {
+            match self.edges.from(node).get(*next) {
                 Some(&to) => {
                     *next = next.saturating_add(1);
                     self.enter(to, &mut stack);

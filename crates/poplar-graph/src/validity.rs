@@ -77,7 +77,7 @@ fn check_op(ir: &Ir, graph: &Graph, op: &Op) -> Result<(), Error> {
     }
 }
 
-/// Whether each op comes behind all that it needs.
+/// Whether each op comes after all that it needs.
 fn check_order(graph: &Graph) -> Result<(), Error> {
     let makers = makers(graph);
     let maker = |tensor: TensorId| makers.get(tensor.index()).copied().flatten();

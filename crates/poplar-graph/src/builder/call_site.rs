@@ -44,8 +44,8 @@ impl CallSiteInfo {
         paired(&self.graph_inputs, &self.inputs, graph).or_else(|| paired(&self.graph_outputs, &self.outputs, graph))
     }
 
-    /// Says that the call changes an input: what the called graph does to its copy is done to the caller's tensor too. The tensor
-    /// is named as the caller's, or as the called graph's. If it is the input for several, the first is meant.
+    /// Marks an input as changed by the call: changes of the called graph to its copy also change the caller's tensor. `tensor` is of the
+    /// caller or of the called graph. If it is given to several inputs, the first is meant.
     ///
     /// Fails if it is not an input of the call, or a constant.
     pub fn set_parent_input_modified(&self, builder: &mut Builder, tensor: TensorRef) -> Result<(), Error> {

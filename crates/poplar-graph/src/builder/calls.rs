@@ -67,7 +67,7 @@ impl FromStr for Destination {
 }
 
 impl Builder {
-    /// Calls a graph. Returns what it makes.
+    /// Calls a graph. Returns its outputs.
     pub fn call(&mut self, graph: GraphId, inputs: impl Into<Inputs>) -> Result<Vec<TensorRef>, Error> {
         self.call_with_info(graph, inputs).map(|site| site.outputs)
     }
@@ -77,8 +77,8 @@ impl Builder {
         self.add_call(op_type::CALL, Calls::Once(graph), graph, &inputs.into())
     }
 
-    /// Calls a graph several times. The inputs are copied into it before the first time. After each time, its outputs become its
-    /// first inputs; the other inputs stay as they are in it. Returns what it makes the last time.
+    /// Calls a graph several times. The inputs are copied into it once, before the first call. After each call, its outputs become its
+    /// first inputs, and it keeps its other inputs. Returns the outputs of the last call.
     ///
     /// Fails if the number of times is 0, if the graph has more outputs than inputs, or if an output has another shape or type
     /// than the input that it becomes.
@@ -135,8 +135,8 @@ impl Builder {
         Ok(outputs)
     }
 
-    /// Loads the code of a graph from Streaming Memory. Nothing orders it before a call of the graph but
-    /// [`in_sequence`](Self::in_sequence).
+    /// Loads the code of a graph from Streaming Memory. Only [`in_sequence`](Self::in_sequence) orders it before a call
+    /// of the graph.
     ///
     /// Fails if it would load the graph that it is in, or if PopXL does not support the destination.
     pub fn remote_code_load(&mut self, graph: GraphId, destination: Destination) -> Result<(), Error> {

@@ -23,8 +23,8 @@ use crate::{
 
 /// Writes a program: PopXL's `Ir`, with the contexts that PopXL keeps in `with` statements.
 ///
-/// Ops are added to the current graph, at first the main graph. A tensor can be used only in its own graph; other graphs get
-/// it as an input. Ops run in any order that their data allow, except [`in_sequence`](Self::in_sequence).
+/// Ops are added to the current graph, at first the main graph. A tensor can be used only in its own graph; other graphs get it as an
+/// input. Ops run in any order that their data allow, unless [`in_sequence`](Self::in_sequence) orders them.
 ///
 /// ```
 /// use popef::DataType;
@@ -50,7 +50,7 @@ pub struct Builder {
     replication_factor: u32,
     context: Context,
     sequences: Sequences,
-    /// For each graph, how many tensors wanted a name.
+    /// For each graph and name, the number of tensors that were to have it.
     names: Vec<BTreeMap<String, u64>>,
     graph_names: BTreeMap<String, u64>,
     called: BTreeSet<GraphId>,
@@ -65,7 +65,7 @@ pub struct TensorRef {
     pub tensor: TensorId,
 }
 
-/// What holds for the ops that are created next.
+/// The context of the ops that are created next.
 #[derive(Clone, Copy, Debug)]
 struct Context {
     graph: GraphId,
@@ -98,7 +98,7 @@ pub trait Module {
     fn build(&mut self, builder: &mut Builder, inputs: &[TensorRef]) -> Result<Vec<TensorRef>, Error>;
 }
 
-/// What a function that builds a graph may return as its outputs: nothing, a tensor, or several.
+/// The outputs that a function which builds a graph returns: nothing, a tensor, or several.
 pub trait Outputs {
     /// The outputs in order.
     fn into_outputs(self) -> Vec<TensorRef>;
@@ -165,10 +165,10 @@ impl Builder {
         }
     }
 
-    /// Makes a graph with inputs of the same shapes and types as these tensors, which may be of any graph. `build` adds its ops
-    /// and returns its outputs. The same function can make several graphs, for several shapes.
+    /// Makes a graph with inputs of the same shapes and types as these tensors, which may be of any graph. `build` adds the ops and returns
+    /// the outputs. The same function can make graphs for several shapes.
     ///
-    /// If `build` fails, the graph stays in the program as it is then.
+    /// If `build` fails, the unfinished graph stays in the program.
     pub fn create_graph<O: Outputs>(
         &mut self,
         name: &str,
@@ -239,8 +239,7 @@ impl Builder {
         self.within(|context| context.phase = Some(phase), build)
     }
 
-    /// Adds ops with or without a fixed order. It concerns the ops of each graph on their own, also of graphs that are created
-    /// inside.
+    /// Adds ops with or without a fixed order. Each graph has its own order, also graphs that are created inside.
     pub fn in_sequence<R>(
         &mut self,
         mode: Sequence,
@@ -252,15 +251,15 @@ impl Builder {
         result
     }
 
-    /// Sets how many copies of the program run at the same time. Fails if it is 0.
+    /// Sets the number of copies of the program that run at the same time. Fails if it is 0.
     pub fn set_replication_factor(&mut self, factor: u32) -> Result<(), Error> {
         validity::check_grouping(factor, ReplicaGrouping { stride: 1, group_size: factor })?;
         self.replication_factor = factor;
         Ok(())
     }
 
-    /// Divides the replicas into groups. Without a size, groups are as large as possible: one group if the stride is 1. Fails if
-    /// the replication factor cannot be divided so.
+    /// Divides the replicas into groups. Without a size, groups are as large as possible: one group if the stride is 1. Fails if the groups
+    /// do not fit the replication factor.
     pub fn replica_grouping(&self, stride: u32, group_size: Option<u32>) -> Result<ReplicaGrouping, Error> {
         let factor = self.replication_factor;
         let largest = || factor.checked_div(stride).unwrap_or_default();
@@ -317,7 +316,7 @@ impl Builder {
         self.tensor(tensor).map(|tensor| tensor.name.clone()).unwrap_or_default()
     }
 
-    /// Fails if a tensor is of another graph than the current one.
+    /// Fails if a tensor does not belong to the current graph.
     fn check_here(&self, tensor: TensorRef) -> Result<(), Error> {
         self.tensor(tensor)?;
         if tensor.graph == self.context.graph {

@@ -34,8 +34,7 @@ binary! {
 }
 
 impl Builder {
-    /// Adds an op of any type with tensors of the current graph as inputs, and new ones as outputs. The interpreter does not know
-    /// what it does.
+    /// Adds an op of any type with tensors of the current graph as inputs, and new ones as outputs. The interpreter cannot run it.
     pub fn op(&mut self, op: Op, inputs: &[TensorRef], outputs: &[Spec]) -> Result<Vec<TensorRef>, Error> {
         self.add_op(op, inputs, outputs).map(|(_, outputs)| outputs)
     }
@@ -61,7 +60,7 @@ impl Builder {
         self.single(Op::new(op.op_type()), &[left, right], &Spec::new(&shape, op.result(data_type)))
     }
 
-    /// The product of matrices, as NumPy's `@`.
+    /// The product of matrices, like NumPy's `@`.
     pub fn matmul(&mut self, left: TensorRef, right: TensorRef) -> Result<TensorRef, Error> {
         let specs = (self.spec(left)?, self.spec(right)?);
         let data_type = same_type(other::MATMUL, &specs.0, &specs.1)?;
@@ -98,7 +97,8 @@ impl Builder {
         self.single(Op::new(other::RESHAPE), &[tensor], &Spec::new(shape, spec.data_type))
     }
 
-    /// The elements as another type. Floats are rounded towards 0, and what does not fit an integer wraps around.
+    /// The elements converted to another type. Floats are rounded towards 0, and integers that are too large wrap
+    /// around.
     pub fn cast(&mut self, tensor: TensorRef, data_type: DataType) -> Result<TensorRef, Error> {
         let spec = Spec { data_type, ..self.spec(tensor)? };
         self.single(Op::new(other::CAST), &[tensor], &spec)
@@ -114,7 +114,7 @@ impl Builder {
         self.update(other::ACCUMULATE, tensor, value)
     }
 
-    /// The sum of a tensor over the replicas of each group, for all replicas of the group.
+    /// The sum of a tensor over the replicas of each group, which all replicas of the group get.
     pub fn replicated_all_reduce(&mut self, tensor: TensorRef, grouping: ReplicaGrouping) -> Result<TensorRef, Error> {
         let grouping = self.replica_grouping(grouping.stride, Some(grouping.group_size))?;
         let spec = self.spec(tensor)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{GraphId, OpId};
 
-/// What [`Builder::in_sequence`](crate::Builder::in_sequence) demands of the ops that are created in it.
+/// What [`Builder::in_sequence`](crate::Builder::in_sequence) requires of the ops that are created in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sequence {
@@ -23,7 +23,7 @@ pub(super) struct Sequences(Vec<Scope>);
 #[derive(Clone, Debug)]
 struct Scope {
     mode: Sequence,
-    /// For each graph, the ops that must have run before anything that follows the scope.
+    /// For each graph, the ops that must run before everything after the scope.
     last: BTreeMap<GraphId, Vec<OpId>>,
 }
 
@@ -67,7 +67,7 @@ impl Sequences {
 }
 
 impl Scope {
-    /// Adds ops, all of which wait for what [`Sequences::before`] has said.
+    /// Adds ops, all of which run after the ops of [`Sequences::before`].
     fn follow(&mut self, graph: GraphId, ops: Vec<OpId>) {
         match self.mode {
             Sequence::Enforced => drop(self.last.insert(graph, ops)),

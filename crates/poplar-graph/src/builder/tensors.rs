@@ -16,7 +16,7 @@ pub struct Stream {
 }
 
 impl Builder {
-    /// A variable of the main graph, with its first value. All replicas have the same.
+    /// A variable of the main graph, with its first value, which is the same in all replicas.
     pub fn variable(&mut self, name: &str, value: Array) -> Result<TensorRef, Error> {
         self.check_main("a variable")?;
         let spec = Spec::new(value.shape(), value.data_type());
@@ -53,8 +53,8 @@ impl Builder {
         self.valued(name, &spec, TensorKind::Constant, value)
     }
 
-    /// Another input of the current graph, behind those that it has. Fails if the current graph is the main graph, or if an op
-    /// calls it already.
+    /// Another input of the current graph, after those that it has. Fails if the current graph is the main graph, or if an op calls it
+    /// already.
     pub fn graph_input(&mut self, name: &str, shape: &[u64], data_type: DataType) -> Result<TensorRef, Error> {
         let graph = self.current_graph();
         if graph == Self::MAIN {
@@ -68,7 +68,7 @@ impl Builder {
         Ok(tensor)
     }
 
-    /// Makes a tensor of the current graph another output of it. Fails if an op calls the graph already.
+    /// Makes a tensor another output of the current graph. Fails if an op calls the graph already.
     pub fn graph_output(&mut self, tensor: TensorRef) -> Result<(), Error> {
         self.check_here(tensor)?;
         self.check_not_called()?;
@@ -97,7 +97,7 @@ impl Builder {
         outputs.first().copied().ok_or(Error::TooMany { what: "tensors" })
     }
 
-    /// Writes a tensor to a stream. Fails if shape or type are not the stream's.
+    /// Writes a tensor to a stream. Fails if its shape or type is not that of the stream.
     pub fn host_store(&mut self, stream: &Stream, tensor: TensorRef) -> Result<(), Error> {
         let given = self.spec(tensor)?;
         if given != stream.spec {

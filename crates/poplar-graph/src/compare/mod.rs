@@ -25,9 +25,9 @@ use ops::{Described, unequal};
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct IrDiff {
-    /// Graphs that only one of both has, or that differ, by name.
+    /// Graphs that only one program has, or that differ, by name.
     pub graphs: Vec<GraphDiff>,
-    /// Types of ops of which both have different numbers, in all graphs together, by name.
+    /// Types of ops whose numbers in all graphs together differ, by name.
     pub ops: Vec<OpTypeDiff>,
     /// The number of graphs that are the same.
     pub same_graphs: u64,
@@ -38,21 +38,21 @@ pub struct IrDiff {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct GraphDiff {
-    /// Its name. If several graphs of a program have it, the number of the graph among them is behind it.
+    /// Its name. If several graphs of a program have that name, it ends with the number of the graph among them.
     pub name: String,
     /// The number of its ops in the first program, if it is there.
     pub ops_before: Option<u64>,
     /// The number of its ops in the second program.
     pub ops_after: Option<u64>,
-    /// Types of ops of which both have different numbers.
+    /// Types of ops whose numbers differ.
     pub ops: Vec<OpTypeDiff>,
-    /// Ops of one type of which both have the same number, and which differ in their names, inputs, outputs, calls or settings.
+    /// The number of ops that differ in their names, inputs, outputs, calls or settings, of types whose numbers are the same.
     pub changed_ops: u64,
     /// The first [`MOST_OP_DIFFS`](Self::MOST_OP_DIFFS) ops that have no equal in the other program, by type and name.
     pub op_diffs: Vec<OpDiff>,
-    /// Tensors that only one of both has, or that have another shape or type, by name.
+    /// Tensors that only one program has, or whose shape or type differs, by name.
     pub tensors: Vec<TensorDiff>,
-    /// Whether the ops are the same in another order. Only if both orders are known.
+    /// Whether the ops are the same in another order. `false` unless both orders are known.
     pub reordered: bool,
 }
 
@@ -71,12 +71,12 @@ pub struct OpTypeDiff {
 }
 
 impl GraphDiff {
-    /// The maximum number of ops that are listed of each graph.
+    /// The maximum number of ops that are listed for each graph.
     pub const MOST_OP_DIFFS: usize = 1000;
 }
 
-/// An op that has no equal in the other program. Two of one type are paired if they have the same name or make the same tensors, or
-/// else as they come.
+/// An op that has no equal in the other program. Ops of one type are paired if they have the same name or make the same tensors, and
+/// otherwise in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -92,7 +92,7 @@ pub struct OpDiff {
     pub changes: Vec<OpChange>,
 }
 
-/// By what an op is known.
+/// How an op is named in a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -108,7 +108,7 @@ pub struct OpName {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct OpChange {
-    /// Which one: `inputs[0]`, `outputs[0]`, `calls[0]`, `loads`, `name`, `ipu`, `stage`, `phase`, or the name of a setting.
+    /// The field: `inputs[0]`, `outputs[0]`, `calls[0]`, `loads`, `name`, `ipu`, `stage`, `phase`, or the name of a setting.
     pub field: String,
     /// Its value in the first program, of which the middle may be left out.
     pub before: Option<String>,
@@ -123,9 +123,9 @@ pub struct OpChange {
 pub struct TensorDiff {
     /// Its name.
     pub name: String,
-    /// What the first program has, if it is there.
+    /// The tensor in the first program, if it is there.
     pub before: Option<TensorInfo>,
-    /// What the second program has.
+    /// The tensor in the second program.
     pub after: Option<TensorInfo>,
 }
 
@@ -171,7 +171,7 @@ impl IrDiff {
     }
 }
 
-/// The graphs of a program by names that no two of them have.
+/// The graphs of a program, each with a unique name.
 fn named(ir: &Ir) -> Vec<(String, &Graph)> {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
     let mut graphs = Vec::with_capacity(ir.graphs().len());

@@ -13,7 +13,7 @@ pub(super) struct Described<'i> {
     inputs: Vec<(u32, &'i str)>,
     outputs: Vec<(u32, &'i str)>,
     calls: Vec<(&'i str, u64, Option<u64>)>,
-    /// The graph whose code it loads, and whether code can run where that goes.
+    /// The graph whose code it loads, and whether the code can run at its destination.
     loads: Option<(&'i str, bool)>,
     places: [Option<i64>; 3],
     attributes: Vec<(&'i str, &'i str)>,
@@ -42,10 +42,10 @@ impl<'i> Described<'i> {
 
 type Ops<'d, 'i> = Vec<&'d Described<'i>>;
 
-/// An op of each list, or of one of them.
+/// An op of each list, or of one list.
 pub(super) type Pair<'d, 'i> = (Option<&'d Described<'i>>, Option<&'d Described<'i>>);
 
-/// The ops of both lists that have no equal in the other one, sorted. As many as possible are paired with one of their type.
+/// The ops of both lists that have no equal in the other list, sorted. As many as possible are paired with an op of the same type.
 pub(super) fn unequal<'d, 'i>(before: &'d [Described<'i>], after: &'d [Described<'i>]) -> Vec<Pair<'d, 'i>> {
     let (mut old, mut new): (Ops<'_, '_>, Ops<'_, '_>) = (before.iter().collect(), after.iter().collect());
     take_pairs(&mut old, &mut new, Some);
@@ -60,7 +60,7 @@ pub(super) fn unequal<'d, 'i>(before: &'d [Described<'i>], after: &'d [Described
     all
 }
 
-/// Takes pairs with the same key out of two lists. What has no key stays.
+/// Takes pairs with the same key out of two lists. Items without a key stay.
 fn take_pairs<'d, 'i, K: Ord>(
     old: &mut Ops<'d, 'i>,
     new: &mut Ops<'d, 'i>,
@@ -99,7 +99,7 @@ pub(super) fn diff((before, after): Pair<'_, '_>) -> OpDiff {
     }
 }
 
-/// The maximum number of fields that are listed of an op.
+/// The maximum number of fields that are listed for an op.
 const MOST_CHANGES: usize = 8;
 
 /// The first fields in which two ops differ.
@@ -144,7 +144,7 @@ enum Value<'i> {
     Number(i64),
     /// A graph, and how often it is called.
     Call(&'i str, u64, Option<u64>),
-    /// A graph, and whether its code can run where it goes.
+    /// A graph, and whether its code can run at its destination.
     Loads(&'i str, bool),
 }
 

@@ -1,4 +1,4 @@
-//! What ops do to arrays.
+//! The calculations of ops on arrays.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ fn array(shape: &[u64], data_type: DataType, elements: Elements) -> Result<Array
     Array::new(shape, data_type, elements).map_err(|_| FORM)
 }
 
-/// An integer as a type holds it: without the bits that it has no room for.
+/// An integer as a type holds it: without the bits that the type has no room for.
 pub(super) fn wrapped(value: i128, data_type: DataType) -> i128 {
     let bits = data_type.size().and_then(|bytes| u32::try_from(bytes.saturating_mul(8)).ok()).unwrap_or(64);
     let values = 1_i128.checked_shl(bits).unwrap_or(i128::MAX);
@@ -118,14 +118,14 @@ fn integer(op: Binary, left: i128, right: i128) -> Result<i128, Why> {
     })
 }
 
-/// How many products and sums a matrix product takes.
+/// The number of products and sums in a matrix product.
 pub(super) fn matmul_work(left: &Array, right: &Array) -> u64 {
     let product = MatMul::of(left.shape(), right.shape());
     let sizes = product.map(|it| it.batch.into_iter().chain([it.rows, it.inner, it.columns]).collect::<Vec<_>>());
     sizes.unwrap_or_default().into_iter().fold(1, u64::saturating_mul)
 }
 
-/// The shape of what an op makes of two arrays.
+/// The shape of the result of an op on two arrays.
 pub(super) fn shape_of_two(op_type: &str, left: &Array, right: &Array) -> Option<Vec<u64>> {
     match op_type {
         other::MATMUL => MatMul::of(left.shape(), right.shape()).map(|product| product.shape),
@@ -238,7 +238,7 @@ fn strides(shape: &[u64], to: &[u64]) -> Vec<usize> {
     strides
 }
 
-/// Where each element of a shape is, in row-major order.
+/// The place of each element of a shape, in row-major order.
 fn indices(shape: &[u64], strides: &[usize]) -> Vec<usize> {
     if shape.contains(&0) {
         return Vec::new();

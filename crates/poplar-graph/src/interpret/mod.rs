@@ -15,11 +15,11 @@ use crate::{
 
 /// Runs a program on the host, as a reference: slowly, and with plain arithmetic.
 ///
-/// It knows the ops that [`Builder`](crate::Builder) makes, for `F32`, integers and `BOOL`. Ops run in the order of the graph, which
-/// their data allow. If nothing orders two ops and one changes a tensor that the other uses, a device may have another result.
+/// It knows the ops that [`Builder`](crate::Builder) makes, for `F32`, integers and `BOOL`. Ops run in the order of the graph, which their
+/// data always allow. If nothing orders two ops and one changes a tensor that the other uses, a device may have another result.
 ///
-/// All replicas run at the same time. If there are several, they are the first dimension of data that the host gets, and may be of
-/// data that it gives.
+/// All replicas run at the same time. If there are several, they are the first dimension of data for the host, and may be the first
+/// dimension of data from the host.
 ///
 /// ```
 /// use popef::DataType;
@@ -45,19 +45,19 @@ pub struct Interpreter<'i> {
     limits: RunLimits,
     feeds: BTreeMap<String, VecDeque<Array>>,
     stored: BTreeMap<String, Vec<Array>>,
-    /// Graphs that run, the main graph first. It stays between runs, with the values of variables.
+    /// The graphs that run, the main graph first. The main graph stays between runs, with the values of variables.
     frames: Vec<Frame>,
     steps: u64,
     memory: u64,
 }
 
-/// What a run may cost.
+/// Limits of what a run may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunLimits {
-    /// Ops and calculated elements of all runs together. 10⁹ by default.
+    /// The maximum number of ops and calculated elements of all runs together. 10⁹ by default.
     pub steps: u64,
-    /// Bytes of all values at any moment. 1 GiB by default. Calculating an op takes up to four times its result for a moment.
+    /// The maximum number of bytes of all values at any moment. 1 GiB by default. An op takes up to four times its result for a moment.
     pub memory: u64,
 }
 
@@ -76,7 +76,7 @@ struct Frame {
     graph: GraphId,
     values: Vec<Option<Replicas>>,
     next: usize,
-    /// How many more times it runs after this time.
+    /// The number of runs after this one.
     again: u64,
     /// The caller's input for the first input of the graph.
     first_input: u32,
@@ -108,13 +108,13 @@ impl<'i> Interpreter<'i> {
         self.feeds.entry(stream.to_owned()).or_default().push_back(value);
     }
 
-    /// What the device has written to a stream, in all runs.
+    /// The data that the device has written to a stream, in all runs.
     #[must_use]
     pub fn stored(&self, stream: &str) -> &[Array] {
         self.stored.get(stream).map_or(&[], Vec::as_slice)
     }
 
-    /// The value of a tensor of the main graph, in the first replica. Nothing if it has none yet.
+    /// The value of a tensor of the main graph, in the first replica. `None` if it has none yet.
     #[must_use]
     pub fn value(&self, tensor: TensorRef) -> Option<&Array> {
         self.value_of_replica(tensor, 0)
@@ -124,11 +124,11 @@ impl<'i> Interpreter<'i> {
     #[must_use]
     pub fn value_of_replica(&self, tensor: TensorRef, replica: u32) -> Option<&Array> {
         let main = self.frames.first().filter(|main| main.graph == tensor.graph)?;
-        main.values.get(tensor.tensor.index())?.as_ref()?.of(usize::try_from(replica).ok()?)
+        main.values.get(tensor.tensor.index())?.as_ref()?.get(usize::try_from(replica).ok()?)
     }
 
-    /// Runs the main graph once. Variables keep their values for the next time. After an error, the run is over; variables have
-    /// the values that they had at that moment.
+    /// Runs the main graph once. Variables keep their values for the next run. An error ends the run, and variables keep the values of that
+    /// moment.
     pub fn run(&mut self) -> Result<(), Error> {
         let result = self.run_ops();
         while self.frames.len() > 1 {
@@ -199,7 +199,7 @@ impl<'i> Interpreter<'i> {
         Ok((else_branch, 1, first.ok_or_else(|| not_runnable(op, "it has too many inputs"))?))
     }
 
-    /// Ends one time of a graph. Returns whether it was the main graph.
+    /// Ends one run of a graph. Returns whether it was the main graph.
     fn finish_graph(&mut self, graph: &Graph) -> Result<bool, Error> {
         if self.frames.len() == 1 {
             return Ok(true);
@@ -215,7 +215,7 @@ impl<'i> Interpreter<'i> {
         }
     }
 
-    /// Begins the next time of a loop: outputs become the first inputs.
+    /// Begins the next run of a loop: outputs become the first inputs.
     fn repeat(&mut self, graph: &Graph, again: u64, outputs: Vec<Replicas>) -> Result<(), Error> {
         self.spend(1)?;
         for (input, value) in graph.inputs.iter().zip(outputs) {
@@ -266,7 +266,7 @@ impl<'i> Interpreter<'i> {
         }
     }
 
-    /// What an op that calculates makes.
+    /// The result of an op that calculates.
     fn compute(&mut self, op: &Op) -> Result<Replicas, Error> {
         let name = op.op_type.as_str();
         let work = self.work(op);
@@ -388,14 +388,14 @@ impl<'i> Interpreter<'i> {
         }
     }
 
-    /// How many elements an op calculates, besides those that it writes.
+    /// The number of elements that an op calculates besides those that it writes.
     fn work(&self, op: &Op) -> u64 {
         if op.op_type != other::MATMUL {
             return 0;
         }
         let inputs = (self.input(op, 0), self.input(op, 1));
         let (Ok(left), Ok(right)) = inputs else { return 0 };
-        let work = left.of(0).zip(right.of(0)).map_or(0, |(left, right)| compute::matmul_work(left, right));
+        let work = left.get(0).zip(right.get(0)).map_or(0, |(left, right)| compute::matmul_work(left, right));
         work.saturating_mul(self.ir.replication_factor().into())
     }
 
@@ -403,11 +403,11 @@ impl<'i> Interpreter<'i> {
     fn result_memory(&self, op: &Op) -> u64 {
         let shape = match (self.input(op, 0), self.input(op, 1)) {
             (Ok(left), Ok(right)) => {
-                let arrays = left.of(0).zip(right.of(0));
+                let arrays = left.get(0).zip(right.get(0));
                 arrays.and_then(|(left, right)| compute::shape_of_two(&op.op_type, left, right))
             }
             // It has the elements of its only input.
-            (Ok(input), Err(_)) => input.of(0).map(|input| input.shape().to_vec()),
+            (Ok(input), Err(_)) => input.get(0).map(|input| input.shape().to_vec()),
             (Err(_), _) => None,
         };
         // An integer takes 16 bytes.

@@ -4,7 +4,7 @@ use crate::{Array, Elements, Error, ReplicaGrouping, Shape, Tensor};
 /// A tensor's value in each replica.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Replicas(
-    /// One for each replica, or only one, which all have.
+    /// One value for each replica, or a single one that all replicas have.
     Vec<Array>,
 );
 
@@ -15,30 +15,30 @@ impl Replicas {
     }
 
     /// The value of a replica.
-    pub(super) fn of(&self, replica: usize) -> Option<&Array> {
+    pub(super) fn get(&self, replica: usize) -> Option<&Array> {
         self.0.get(replica).or(self.0.first())
     }
 
-    /// Whether all replicas are known to have the same value.
+    /// The value that all replicas have, if it is known to be the same.
     pub(super) fn first_of_all(&self) -> Option<&Array> {
         let first = self.0.first()?;
         self.0.iter().all(|value| value == first).then_some(first)
     }
 
-    /// The bytes of memory that it takes.
+    /// The bytes of memory that the values take.
     pub(super) fn memory(&self) -> u64 {
         let sizes = self.0.iter().map(|value| u64::try_from(value.memory()).unwrap_or(u64::MAX));
         sizes.fold(0, u64::saturating_add)
     }
 
-    /// What an op makes of its inputs, in each replica.
+    /// Calculates an op in each replica.
     pub(super) fn map<const N: usize>(
         inputs: [&Replicas; N],
         compute: impl Fn([&Array; N]) -> Result<Array, Why>,
     ) -> Result<Self, Why> {
         let replicas = inputs.iter().map(|input| input.0.len()).max().unwrap_or(1);
         let values = (0..replicas).map(|replica| {
-            let values = inputs.map(|input| input.of(replica));
+            let values = inputs.map(|input| input.get(replica));
             match values.iter().flatten().copied().collect::<Vec<_>>().try_into() {
                 Ok(values) => compute(values),
                 Err(_) => Err("an input has no value"),
@@ -84,7 +84,7 @@ impl Replicas {
             return Ok(Some(first.clone()));
         }
         let shape: Vec<u64> = std::iter::once(u64::from(factor)).chain(first.shape().iter().copied()).collect();
-        let all = (0..factor).filter_map(|replica| self.of(usize::try_from(replica).ok()?));
+        let all = (0..factor).filter_map(|replica| self.get(usize::try_from(replica).ok()?));
         let elements = match first.elements() {
             Elements::Float(_) => Elements::Float(all.flat_map(|value| floats(value).iter().copied()).collect()),
             Elements::Integer(_) => Elements::Integer(all.flat_map(|value| integers(value).iter().copied()).collect()),
@@ -92,7 +92,7 @@ impl Replicas {
         Array::new(&shape, first.data_type(), elements).map(Some)
     }
 
-    /// What each replica has after the values of its group are combined.
+    /// Combines the values of each group, which all replicas of the group get.
     pub(super) fn reduce(
         &self,
         grouping: ReplicaGrouping,
@@ -103,7 +103,7 @@ impl Replicas {
         for replica in 0..factor {
             let place = group_of(grouping, replica);
             let value =
-                usize::try_from(replica).ok().and_then(|replica| self.of(replica)).ok_or("an input has no value")?;
+                usize::try_from(replica).ok().and_then(|replica| self.get(replica)).ok_or("an input has no value")?;
             if place >= groups.len() {
                 groups.resize(place.saturating_add(1), None);
             }

@@ -1,4 +1,4 @@
-//! From what is in a file to graphs.
+//! Builds graphs from a dump.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use super::notes::{Note, NoteKind, Notes};
 use super::{DumpedOp, DumpedTensor};
 use crate::{Calls, CodeLoad, CodeLocation, Error, Graph, GraphId, Ir, Op, Order, Slot, Tensor, TensorId, op_type};
 
-/// Takes the graphs of a file.
+/// Collects the graphs of a file.
 #[derive(Default)]
 pub(super) struct Builder {
     graphs: Vec<Graph>,
     /// The first graph of each name.
     names: HashMap<String, GraphId>,
-    /// What ops say of graphs, which may come later.
+    /// References of ops to graphs, which may come later in the file.
     references: Vec<Reference>,
     notes: Notes,
     /// Whether a graph has been read to its end.
@@ -39,18 +39,18 @@ enum What {
     Load(CodeLocation),
 }
 
-/// Takes the ops of a graph.
+/// Collects the ops of a graph.
 pub(super) struct GraphBuilder<'b> {
     builder: &'b mut Builder,
     graph: Graph,
     tensors: HashMap<String, TensorId>,
-    /// What ops did so far with each tensor.
+    /// How the ops so far have used each tensor.
     seen: Vec<Seen>,
     /// The number of the graph.
     number: usize,
 }
 
-/// What ops did with a tensor.
+/// How ops have used a tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Used,
@@ -58,7 +58,7 @@ enum Seen {
 }
 
 impl Builder {
-    /// Begins a graph, whose list is at some byte.
+    /// Begins a graph whose list is at the byte `at`.
     pub(super) fn graph(&mut self, name: &str, at: usize) -> GraphBuilder<'_> {
         let number = self.graphs.len();
         if self.names.contains_key(name) {
@@ -144,7 +144,7 @@ impl GraphBuilder<'_> {
         slots
     }
 
-    /// The tensor of a name, which is new or gets what is said of it here.
+    /// The tensor with this name, which is new or gets the shape and type that are given here.
     fn tensor(&mut self, dumped: &DumpedTensor<'_>, is_output: bool) -> Option<TensorId> {
         let name = dumped.name.as_deref().unwrap_or_default();
         let id = match self.tensors.get(name) {
@@ -199,7 +199,7 @@ impl GraphBuilder<'_> {
         }
     }
 
-    /// Takes apart what an op says of itself. What has no place of its own stays an attribute.
+    /// Sets the fields of an op from its attributes. Those without a field of their own stay attributes.
     fn add_attributes(&mut self, op: &mut Op, dumped: &DumpedOp<'_>) {
         let mut callee = None;
         let mut load = None;
@@ -220,7 +220,7 @@ impl GraphBuilder<'_> {
             }
         }
         if let Some(name) = callee {
-            // A loop that has no number of runs is written as one of 0.
+            // PopART writes an unknown number of runs as 0.
             let is_loop = times.is_some() || [op_type::LOOP, "Scan"].contains(&op.op_type.as_str());
             let what = if is_loop { What::Repeat(times.filter(|times| *times > 0)) } else { What::Call };
             self.refer(what, name, dumped);
@@ -256,7 +256,7 @@ impl GraphBuilder<'_> {
     }
 }
 
-/// What to call an op.
+/// The name of an op in notes.
 fn about<'o>(dumped: &'o DumpedOp<'_>) -> &'o str {
     if dumped.name.is_empty() { dumped.op_type.as_deref().unwrap_or_default() } else { &dumped.name }
 }
@@ -268,7 +268,7 @@ fn parse_shape(text: &str) -> Option<Vec<u64>> {
     sizes.map(|size| size.parse().ok()).collect()
 }
 
-/// Where code goes. The public source does not show how PopART writes it, so that several spellings are known.
+/// The destination of code. The public source does not show how PopART writes it, so several spellings are recognised.
 fn location(text: &str) -> Option<CodeLocation> {
     let name = text.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
     match name.as_str() {
@@ -278,7 +278,7 @@ fn location(text: &str) -> Option<CodeLocation> {
     }
 }
 
-/// The element type of a name of PopART's.
+/// The element type with a name of PopART's.
 fn data_type_of_popart(name: &str) -> Option<DataType> {
     Some(match name.to_ascii_uppercase().as_str() {
         "BOOL" => DataType::Bool,

@@ -9,7 +9,7 @@ pub struct DumpFacts<'d> {
     pub dump: &'d IrDump,
     /// Which graph calls which.
     pub calls: CallGraph,
-    /// The same as a tree.
+    /// The calls as a tree.
     pub tree: Vec<CallRow>,
     /// The ops by type and place.
     pub ops: OpCounts,
@@ -42,7 +42,7 @@ impl<'d> DumpFacts<'d> {
         self.parameters.iter().filter_map(|parameter| parameter.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Returns how many tensors all graphs have.
+    /// Returns the number of tensors of all graphs.
     #[must_use]
     pub fn tensors(&self) -> usize {
         self.dump.ir.graphs().iter().map(|graph| graph.tensors.len()).sum()
@@ -54,7 +54,7 @@ impl<'d> DumpFacts<'d> {
         self.calls.recursive.iter().any(|group| group.binary_search(&id).is_ok())
     }
 
-    /// The graphs whose code ops load, if they say where it goes.
+    /// The graphs whose code ops load to a known destination.
     pub fn loaded(&self) -> impl Iterator<Item = &GraphCode> {
         self.code.graphs.iter().filter(|code| code.loads > 0)
     }

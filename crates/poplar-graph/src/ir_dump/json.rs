@@ -10,14 +10,14 @@ pub(super) struct Json<'b> {
     at: usize,
     /// Whether texts have escapes, as in JSON.
     escapes: bool,
-    /// Texts with quotes or backslashes as they are.
+    /// Texts whose quotes or backslashes are not escaped.
     odd: Option<Odd<'b>>,
 }
 
 /// Texts whose ends were guessed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Odd<'b> {
-    /// How many there are.
+    /// The number of these texts.
     pub(super) count: u64,
     /// The first one, and where it is.
     pub(super) first: &'b [u8],
@@ -34,13 +34,13 @@ pub(super) struct Fault {
 
 pub(super) type Read<T> = Result<T, Fault>;
 
-/// What a text is, which decides what may follow it.
+/// The role of a text, which decides what may follow it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Key,
     /// A value in an object.
     Value,
-    /// Any of a value that is skipped.
+    /// A part of a value that is skipped.
     Skipped,
 }
 
@@ -55,7 +55,7 @@ impl<'b> Json<'b> {
         self.at
     }
 
-    /// Texts with quotes or backslashes as they are.
+    /// Texts whose quotes or backslashes are not escaped.
     pub(super) fn odd(&self) -> Option<Odd<'b>> {
         self.odd
     }
@@ -94,7 +94,7 @@ impl<'b> Json<'b> {
         }
     }
 
-    /// Reads any value: what a text says, or the JSON of something else.
+    /// Reads any value: the content of a text, or the JSON of another value.
     pub(super) fn value(&mut self) -> Read<Cow<'b, str>> {
         self.skip_space();
         if self.peek() == Some(b'"') {
@@ -131,7 +131,7 @@ impl<'b> Json<'b> {
                 Some(_) => self.skip_word()?,
                 None => return Err(self.cut()),
             }
-            // Behind a value: commas, colons and brackets, in any order that ends.
+            // After a value: commas, colons and brackets, in any order that ends.
             loop {
                 self.skip_space();
                 match (self.peek(), open.last()) {
@@ -198,7 +198,7 @@ impl<'b> Json<'b> {
         Some(self.at + self.rest().iter().position(is_end)?)
     }
 
-    /// A text from the byte behind its quote up to `end`, with its escapes resolved.
+    /// A text from the byte after its quote up to `end`, with its escapes resolved.
     fn unescaped(&self, from: usize, end: usize) -> Read<Cow<'b, str>> {
         let quoted = self.bytes.get(from.saturating_sub(1)..=end).unwrap_or_default();
         let wrong = || Fault {
@@ -206,11 +206,11 @@ impl<'b> Json<'b> {
             message: "a text has an escape that is none of JSON's".to_owned(),
             at: from,
         };
-        // What is not UTF-8 has been made text before, so that only escapes can be wrong.
+        // The bytes were already made UTF-8, so that only escapes can be wrong.
         serde_json::from_str(&text_of(quoted)).map(Cow::Owned).map_err(|_| wrong())
     }
 
-    /// Where a text ends whose quotes are not escaped: at the first quote behind which the text around it goes on.
+    /// Where a text without escapes ends: at the first quote after which the JSON around it can go on.
     fn end_as_written(&self, role: Role) -> Option<usize> {
         let mut quotes = Quotes { bytes: self.bytes, at: self.at };
         quotes.find(|quotes, quote| quotes.may_end(*quote, role))
@@ -231,7 +231,7 @@ impl<'b> Json<'b> {
         }
     }
 
-    /// Reads what is behind a value: a comma, or the end.
+    /// Reads what follows a value: a comma, or the end.
     fn goes_on(&mut self, end: u8, needed: &str) -> Read<bool> {
         if self.is_next(end) {
             return Ok(false);
@@ -249,7 +249,7 @@ impl<'b> Json<'b> {
         }
     }
 
-    /// Reads a byte behind space, if it is this one.
+    /// Skips space, and reads the next byte if it is this one.
     fn is_next(&mut self, byte: u8) -> bool {
         self.skip_space();
         let is_next = self.peek() == Some(byte);
@@ -277,7 +277,7 @@ impl<'b> Json<'b> {
         Fault { kind, message: message.to_owned(), at: self.at }
     }
 
-    /// A fault of what was read before, at its first byte.
+    /// A fault in something already read, at its first byte.
     pub(super) fn wrong(&self, at: usize, message: &str) -> Fault {
         Fault { kind: ReadErrorKind::WrongForm, message: message.to_owned(), at: behind_space(self.bytes, at) }
     }
@@ -293,7 +293,7 @@ impl Fault {
     }
 }
 
-/// The quotes from some byte on, by their places.
+/// The places of the quotes from some byte on.
 struct Quotes<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -314,8 +314,7 @@ impl Quotes<'_> {
         }
     }
 
-    /// Whether a text may end at a quote. Each byte is looked at a few times at most, since no look goes beyond what follows the
-    /// next quote.
+    /// Whether a text may end at a quote. Each byte is looked at only a few times, since no look goes beyond what follows the next quote.
     fn may_end(&self, quote: usize, role: Role) -> bool {
         let (next, at) = self.next_byte(quote + 1);
         match (role, next) {

@@ -30,29 +30,28 @@ pub use parameters::DumpParameter;
 ///
 /// - Which tensors are the inputs and outputs of a graph, and in which order. [`Graph::inputs`](crate::Graph::inputs) and `outputs`
 ///   are empty.
-/// - Which tensors are variables, constants or streams, and their values. [Parameters](IrDump::parameters) are what the main graph uses
-///   and no op makes.
-/// - Shapes and types of what no op uses.
+/// - Which tensors are variables, constants or streams, and their values. [Parameters](IrDump::parameters) are the tensors that the main
+///   graph uses and no op makes.
+/// - Shapes and types of tensors that no op uses.
 /// - The branches of an `If`. They look as if nothing called them.
-/// - Whether ops are in the order in which they run. `_serializeIr` writes them so, and `POPART_IR_DUMP` by their numbers. Callers
-///   say it with [`Order::Schedule`].
+/// - Whether ops are in the order in which they run. `_serializeIr` writes them in that order, and `POPART_IR_DUMP` by their numbers.
+///   Callers who know pass [`Order::Schedule`].
 ///
 /// # Cost
 ///
-/// The file is read into memory. With what is read from it, it takes at most about 100 bytes for each byte of the file; usual dumps
-/// take less than 10.
+/// The file is read into memory. File and result take at most about 100 bytes for each byte of the file; usual dumps take less than 10.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IrDump {
     /// The graphs. The first one is the main graph.
     pub ir: Ir,
-    /// What is odd: one note of each kind at most.
+    /// Oddities: at most one note of each kind.
     pub notes: Vec<Note>,
     /// What kept the file from being read to its end. All ops before are here.
     pub damage: Option<ReadError>,
 }
 
-/// Graphs that are from elsewhere, as if they had been read without a remark.
+/// Takes graphs from elsewhere, without notes.
 impl From<Ir> for IrDump {
     fn from(ir: Ir) -> Self {
         IrDump { ir, notes: Vec::new(), damage: None }

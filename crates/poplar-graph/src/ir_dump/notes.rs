@@ -1,9 +1,9 @@
 use std::fmt;
 
-/// One line per kind: its name in JSON, and its words, for one and for several.
+/// One line per kind: its name in JSON, and its words in the singular and the plural.
 macro_rules! notes {
     ($( $kind:ident = $name:literal, $one:literal, $many:literal; )+) => {
-        /// What is odd in a dump, without keeping it from being read.
+        /// An oddity of a dump, which can be read all the same.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum NoteKind { $( #[doc = $many] $kind, )+ }
@@ -17,7 +17,7 @@ macro_rules! notes {
                 match self { $( NoteKind::$kind => $name, )+ }
             }
 
-            /// The kind in words, behind a number.
+            /// The words for this kind that follow the number.
             #[must_use]
             pub const fn words(self, count: u64) -> &'static str {
                 match (self, count) { $( (NoteKind::$kind, 1) => $one, (NoteKind::$kind, _) => $many, )+ }
@@ -71,15 +71,15 @@ impl fmt::Display for NoteKind {
     }
 }
 
-/// What is odd, and how often.
+/// An oddity, and how often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// What is odd.
+    /// The kind of oddity.
     pub kind: NoteKind,
     /// How often.
     pub count: u64,
-    /// What the first one is about: the name of a graph, an op, a tensor or a key.
+    /// The subject of the first one: the name of a graph, an op, a tensor or a key.
     pub first: String,
     /// The byte of the file where the first one is, from 0 on.
     pub offset: u64,
@@ -89,7 +89,7 @@ pub struct Note {
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<Note>);
 
-/// The maximum length of what a note is about, in characters.
+/// The maximum length of a note's subject, in characters.
 const LONGEST: usize = 200;
 
 impl Notes {
@@ -97,7 +97,7 @@ impl Notes {
         self.add_several(kind, about, at, 1);
     }
 
-    /// Adds several, of which the first is this one.
+    /// Adds several of a kind, the first with this subject and place.
     pub(super) fn add_several(&mut self, kind: NoteKind, about: &str, at: usize, count: u64) {
         match self.0.iter_mut().find(|note| note.kind == kind) {
             Some(note) => note.count = note.count.saturating_add(count),

@@ -12,7 +12,7 @@ use crate::{CallGraph, Calls, GraphId, Ir, Op, OpId, Order};
 const MAX_FINDINGS: usize = 10_000;
 /// The maximum number of spans that are kept, of all graphs together.
 const MAX_SPANS: usize = 1 << 18;
-/// The maximum number of looks at an op for 64 graphs, which take about 0.1 µs each. Graphs beyond that are not followed.
+/// The maximum number of times that an op is looked at for 64 graphs, about 0.1 µs each. Further graphs are not followed.
 const MAX_WORK: usize = 1 << 27;
 
 pub(super) struct Analysis<'i> {
@@ -26,7 +26,7 @@ pub(super) struct Analysis<'i> {
     unordered: BTreeSet<GraphId>,
 }
 
-/// An op, and what comes next before and behind it.
+/// An op, and what comes next on the paths before and after it.
 struct Place<'i> {
     id: OpId,
     op: &'i Op,
@@ -37,9 +37,9 @@ struct Place<'i> {
 
 /// What reaches a graph from all its callers.
 struct Reaching {
-    /// What comes next behind the graph.
+    /// What comes next after the graph.
     behind: Table<Ahead>,
-    /// The graphs that run while it runs, and it itself.
+    /// The graphs that run while the graph runs, including itself.
     running: Table<u64>,
     /// The graphs that may not have been loaded since the start.
     unloaded: Table<u64>,
@@ -141,7 +141,7 @@ impl<'i> Analysis<'i> {
         }
     }
 
-    /// The ops of a graph that matter, in order.
+    /// The ops of a graph that call or load followed graphs, in order.
     fn places(&self, flow: &Flow, graph: GraphId, behind: Ahead) -> Vec<Place<'i>> {
         let mut after = behind;
         let place = |(id, op): (OpId, &'i Op)| {
@@ -155,7 +155,7 @@ impl<'i> Analysis<'i> {
         places
     }
 
-    /// Passes what is known around the calls of a graph to the graphs that it calls.
+    /// Tells the graphs that a graph calls what comes before and after these calls.
     fn reach_callees(&self, flow: &Flow, reaching: &mut Reaching, graph: GraphId, places: &[Place<'_>]) {
         let running = reaching.running.get(graph.index()) | flow.bit(graph);
         reaching.running.set(graph.index(), running);
@@ -178,14 +178,14 @@ impl<'i> Analysis<'i> {
         open.extend(flow.graphs(edges.0 & shown).map(|lane| (lane, Border::Edge)));
         for place in places {
             let (before, after, step) = (place.before.used, place.after.used, place.step);
-            // What is live before and behind the op, but loaded in between, is not live for a moment.
+            // Code that is live before and after the op, but loaded in between, is not live for a moment.
             let gap = before & after & step.loads;
             let ends = before & (!after | gap);
             let begins = after & (!before | gap);
             let inside = !before & !after & step.uses;
             let changes = (ends | begins | inside) & shown;
             if self.spans >= MAX_SPANS {
-                // Each span has one end. Those that are open here are counted at the end.
+                // Each span has one end. Spans that are still open here are counted at the end.
                 left_out.add(ends & shown);
                 left_out.add(inside & shown);
                 open.retain(|lane, _| ends & flow.bit(*lane) == 0);
@@ -216,7 +216,7 @@ impl<'i> Analysis<'i> {
         }
         for (bit, lane) in (0_u32..).zip(&flow.lanes) {
             if let Some(code) = self.codes.get_mut(lane) {
-                code.spans_left_out = code.spans_left_out.saturating_add(left_out.of(bit));
+                code.spans_left_out = code.spans_left_out.saturating_add(left_out.count(bit));
             }
         }
     }
@@ -231,7 +231,7 @@ impl<'i> Analysis<'i> {
         }
     }
 
-    /// Finds what is odd in a graph.
+    /// Finds loads and calls of a graph that are probably mistakes.
     fn find_odd(&mut self, flow: &Flow, reaching: &Reaching, graph: GraphId, places: &[Place<'_>]) {
         let running = reaching.running.get(graph.index());
         let mut unloaded = reaching.unloaded.get(graph.index());
@@ -303,7 +303,7 @@ impl<'i> Analysis<'i> {
         for graph in self.program.order.clone() {
             let Some(body) = self.program.ir.graph(graph).filter(|_| !ordered.get(graph.index())) else { continue };
             let steps: Vec<_> = self.program.events(graph).map(|(id, op)| (id, flow.op(op))).collect();
-            // Building the needs and touching each step for each lane counts too.
+            // Finding the needs, and looking at each step for each lane, counts too.
             let affordable = budget.take(body.ops.len().saturating_add(steps.len().saturating_mul(flow.lanes.len())));
             let needs = Needs::new(body);
             for &lane in &flow.lanes {
@@ -360,7 +360,7 @@ fn touches(steps: &[(OpId, Step)], bit: u64) -> Vec<Touch> {
     steps.iter().map(touch).filter(|touch| touch.loads || touch.calls).collect()
 }
 
-/// How often each bit of words was set. The words are added as 64 numbers side by side: the first word has their lowest bits.
+/// How often each bit was set in the words that were added. They are 64 numbers side by side: the first word has their lowest bits.
 #[derive(Default)]
 struct Counts(Vec<u64>);
 
@@ -378,7 +378,7 @@ impl Counts {
         }
     }
 
-    fn of(&self, bit: u32) -> u64 {
+    fn count(&self, bit: u32) -> u64 {
         let digit = |word: &u64| word.checked_shr(bit).unwrap_or_default() & 1;
         self.0.iter().rev().fold(0, |count, word| (count << 1) | digit(word))
     }
@@ -399,7 +399,7 @@ fn touched(graphs: &Table<bool>, op: &Op) -> bool {
     loaded.chain(op.calls.iter().map(|callee| callee.graph)).any(|graph| graphs.get(graph.index()))
 }
 
-/// The graphs that some branches of an op load on all paths, and others do not load, and that are called behind it.
+/// The graphs that some branches of an op load on all paths and others do not load, and that are called after it.
 fn loaded_in_some_branches(flow: &Flow, place: &Place<'_>) -> u64 {
     let Calls::OneOf(branches) = &place.op.calls else { return 0 };
     let steps = || branches.iter().map(|branch| flow.call(*branch));

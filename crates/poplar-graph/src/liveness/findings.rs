@@ -2,12 +2,12 @@ use std::fmt;
 
 use crate::{GraphId, OpId};
 
-/// Something odd about the code of graphs, or that could be better.
+/// Something about the code of graphs that is probably a mistake, or could be better.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// What kind of finding it is.
     pub id: FindingId,
     /// The graph whose code it is about.
     pub graph: GraphId,
@@ -29,7 +29,7 @@ macro_rules! finding_ids {
         }
 
         impl FindingId {
-            /// All of them.
+            /// All kinds of findings.
             pub const ALL: &[FindingId] = &[$( FindingId::$variant ),*];
 
             /// Its name.
@@ -63,13 +63,13 @@ finding_ids! {
     /// The op calls a graph that other ops load, and on some path no load comes before.
     CallWithoutLoad = "call-without-load", true,
         "the call can come before any load, so the code is always live and loading it saves no memory";
-    /// The op loads code that nothing calls behind it.
+    /// The op loads code that nothing calls afterwards.
     LoadWithoutCall = "load-without-call", true, "no call follows the load";
     /// The op loads code that is always loaded again before it is called.
     LoadSuperseded = "load-superseded", true, "the code is always loaded again before a call";
     /// The op loads code of a graph while the graph runs.
     LoadWhileRunning = "load-while-running", true, "the graph loads its own code while it runs, through another graph";
-    /// Not all branches of the op load code that is called behind it.
+    /// Only some branches of the op load code that is called after it.
     LoadInSomeBranches = "load-in-some-branches", true,
         "only some branches load the code, so it must be live before them";
     /// Nothing orders the op and `other`, of which one loads code and the other calls the graph.
@@ -80,9 +80,9 @@ finding_ids! {
         "there are too many loads and calls in any order to find out whether they are ordered";
     /// The op loads code to a place from which it cannot run.
     NotExecutable = "not-executable", false, "the code is loaded to a buffer, from which it cannot run";
-    /// The op loads code directly behind `other`, which loads other code.
+    /// The op loads code directly after `other`, which loads other code.
     LoadsMerged = "loads-merged", false, "Poplar can merge the load with the load before it";
-    /// The op loads code behind `other`, which loads other code. What is in between does not need the op to be where it is.
+    /// The op loads code after `other`, which loads other code. Nothing in between needs the op to be where it is.
     LoadsMergeable = "loads-mergeable", false,
         "the load could follow the load before it, so that Poplar can merge them; the code would be live for longer";
 }

@@ -1,4 +1,4 @@
-//! What ops and graphs do to the code of 64 graphs at once: a bit of each word for each of these graphs.
+//! How ops and graphs load and call the code of 64 graphs. Each graph has a bit in each word.
 
 use crate::table::Table;
 use crate::{CallGraph, Callee, Calls, GraphId, Ir, Op, OpId};
@@ -6,7 +6,7 @@ use crate::{CallGraph, Callee, Calls, GraphId, Ir, Op, OpId};
 /// The number of graphs whose code is followed at once.
 pub(super) const LANES: usize = 64;
 
-/// A program as its liveness is calculated.
+/// The parts of a program that matter for liveness.
 pub(super) struct Program<'i> {
     pub(super) ir: &'i Ir,
     /// The graphs that the program runs, callers first.
@@ -38,13 +38,13 @@ impl<'i> Program<'i> {
         events.iter().filter_map(move |id| Some((*id, body?.op(*id)?)))
     }
 
-    /// All ops that matter, with their graphs.
+    /// All ops that call graphs or load code, with their graphs.
     pub(super) fn all_events(&self) -> impl Iterator<Item = (GraphId, OpId, &'i Op)> {
         self.order.iter().flat_map(|graph| self.events(*graph).map(|(id, op)| (*graph, id, op)))
     }
 }
 
-/// What a part of a program does to the code of each followed graph.
+/// How a part of a program loads and calls each followed graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     /// On some path, the first thing is a call.
@@ -116,7 +116,7 @@ impl Step {
         }
     }
 
-    /// What comes next before this part, if this comes next behind it.
+    /// What comes next before this part, if `after` comes next after it.
     pub(super) fn before(self, after: Ahead) -> Ahead {
         Ahead { used: self.used | (self.passed & after.used), loaded: self.loaded | (self.passed & after.loaded) }
     }
@@ -153,7 +153,7 @@ impl Flow {
     pub(super) fn graphs(&self, mut bits: u64) -> impl Iterator<Item = GraphId> {
         std::iter::from_fn(move || {
             let at = usize::try_from(bits.trailing_zeros()).ok()?;
-            // The lowest bit is done.
+            // Clears the lowest bit.
             bits &= bits.wrapping_sub(1);
             self.lanes.get(at).copied()
         })
@@ -165,12 +165,12 @@ impl Flow {
         (body.uses | body.loads) != 0
     }
 
-    /// One call of a graph, with all that it does.
+    /// The step of one call of a graph.
     pub(super) fn call(&self, graph: GraphId) -> Step {
         Step::call(self.bit(graph)).then(self.bodies.get(graph.index()))
     }
 
-    /// What an op does.
+    /// The step of an op.
     pub(super) fn op(&self, op: &Op) -> Step {
         let load = op.loads_executable().map_or(Step::NOTHING, |graph| Step::load(self.bit(graph)));
         load.then(self.calls(&op.calls))
@@ -186,20 +186,19 @@ impl Flow {
                 match (times.least, times.most) {
                     (_, Some(0)) => Step::NOTHING,
                     (0, _) => self.call(graph).or(Step::NOTHING),
-                    // More times do nothing else than one time.
+                    // Further calls do the same as one call.
                     _ => self.call(graph),
                 }
             }),
         }
     }
 
-    /// What comes next behind each time that an op calls a graph, if `after` comes next behind the op. Graphs that are never
-    /// called are left out.
+    /// What comes next after each call of a graph by an op, if `after` comes next after the op. Graphs that are never called are left out.
     pub(super) fn behind_calls(&self, op: &Op, after: Ahead) -> impl Iterator<Item = (GraphId, Ahead)> {
         let called = op.calls.iter().filter(|callee| callee.times.most != Some(0));
         called.map(move |Callee { graph, times }| {
             let again = times.most.is_none_or(|most| most > 1);
-            // Behind a time that is not the last one, the next time comes.
+            // After each call but the last, the next one comes.
             let behind = if again { after.or(self.call(graph).before(after)) } else { after };
             (graph, behind)
         })

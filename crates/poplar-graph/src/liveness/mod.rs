@@ -52,17 +52,17 @@ use crate::{CallGraph, GraphId, Ir, OpId, Order};
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct CodeLiveness {
-    /// Why nothing is known of graphs that are loaded.
+    /// Why the liveness of loaded graphs is unknown.
     pub unknown: Option<Unknown>,
     /// Each graph that the program calls or loads.
     pub graphs: Vec<GraphCode>,
-    /// What is odd or could be better.
+    /// Probable mistakes, and code that could be better.
     pub findings: Vec<Finding>,
     /// The number of findings that are left out, because there are too many.
     pub findings_left_out: u64,
 }
 
-/// Why the liveness of loaded code is not known.
+/// Why the liveness of loaded code is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -82,20 +82,20 @@ pub enum Unknown {
 pub struct GraphCode {
     /// The graph.
     pub graph: GraphId,
-    /// What is known of its code.
+    /// When its code is live.
     pub state: CodeState,
     /// The number of ops that load it to executable memory.
     pub loads: u64,
     /// The number of ops that call it.
     pub calls: u64,
-    /// Where it is live, in the main graph and in each graph that itself calls or loads it, by graph and op. In a graph that is called
-    /// in several places, the code counts as live if it is for one of them. Empty for a graph that is never loaded.
+    /// Where it is live, in the main graph and in each graph that itself calls or loads it, by graph and op. In a graph that is called in
+    /// several places, the code counts as live if it is live for one of them. Empty for a graph that is never loaded.
     pub spans: Vec<Span>,
     /// The number of spans that are left out, because there are too many.
     pub spans_left_out: u64,
 }
 
-/// What is known of the code of a graph.
+/// When the code of a graph is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
@@ -106,11 +106,11 @@ pub enum CodeState {
     NeverLoaded,
     /// Some path calls it before it is loaded, so it is always live.
     CallWithoutLoad,
-    /// Nothing orders a load and a call, so anything can be. Spans are as if the ops ran in the order in which they were created.
+    /// Nothing orders a load and a call, so the result is unknown. Spans assume that the ops run in the order in which they were created.
     OrderUndefined,
     /// It is loaded, but never called.
     NeverCalled,
-    /// See [`CodeLiveness::unknown`]; or there are too many graphs and calls to follow its code.
+    /// Unknown: see [`CodeLiveness::unknown`], or there are too many graphs and calls to follow the code.
     Unknown,
 }
 
@@ -138,7 +138,7 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub enum Border {
-    /// Before the first op, or behind the last one.
+    /// Before the first op, or after the last one.
     Edge,
     /// At the op that loads it.
     Load(OpId),
@@ -168,9 +168,9 @@ impl CodeLiveness {
         Analysis::new(ir, &calls).run(unknown(ir, &calls))
     }
 
-    /// What is known of the code of a graph that is called or loaded.
+    /// Returns the code of a graph that is called or loaded.
     #[must_use]
-    pub fn of(&self, graph: GraphId) -> Option<&GraphCode> {
+    pub fn code(&self, graph: GraphId) -> Option<&GraphCode> {
         let at = self.graphs.binary_search_by_key(&graph, |code| code.graph).ok()?;
         self.graphs.get(at)
     }

@@ -11,10 +11,10 @@ pub(super) struct Touch {
     pub(super) calls: bool,
 }
 
-/// The maximum number of pairs of ops in a graph that are looked at, of those that must be ordered.
+/// The maximum number of pairs of ops in a graph whose order is checked.
 const MAX_PAIRS: usize = 1 << 18;
 
-/// How many more looks at ops the checks of a program may take.
+/// The number of ops that the checks of a program may still look at.
 pub(super) struct Budget(usize);
 
 impl Budget {
@@ -22,7 +22,7 @@ impl Budget {
         Budget(1 << 28)
     }
 
-    /// Takes some, if so much is left.
+    /// Takes `work` from the budget if that much is left.
     pub(super) fn take(&mut self, work: usize) -> bool {
         let rest = self.0.checked_sub(work);
         self.0 = rest.unwrap_or_default();
@@ -30,7 +30,7 @@ impl Budget {
     }
 }
 
-/// What each op of a graph needs.
+/// The ops that each op of a graph needs.
 pub(super) struct Needs {
     /// Where the needs of each op end in `ops`.
     ends: Vec<usize>,
@@ -40,9 +40,9 @@ pub(super) struct Needs {
 /// The result for some ops.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ordered {
-    /// All are in order.
+    /// All pairs are ordered.
     Yes,
-    /// These are not, a load and a call.
+    /// A load and a call that are not ordered.
     No(OpId, OpId),
     /// It would take too long.
     NotChecked,
@@ -68,7 +68,7 @@ impl Needs {
     /// Whether each of some ops, in the order of the graph, needs the one before it.
     pub(super) fn are_a_chain(&self, ops: impl Iterator<Item = OpId>) -> bool {
         let mut waiting = ops.peekable();
-        // For each op, how many of the chain's ops have certainly run before it or are it.
+        // For each op, how many of the chain's ops are the op itself or certainly run before it.
         let mut reached: Vec<usize> = Vec::with_capacity(self.ends.len());
         let mut count = 0_usize;
         for (at, needs) in self.each().enumerate() {

@@ -12,7 +12,7 @@ use crate::{CallGraph, GraphId, Ir, Op, OpId};
 pub struct Schedule {
     /// The graphs whose code is shown, at most 64: those that are loaded come first.
     pub lanes: Vec<GraphId>,
-    /// The number of graphs that are called or loaded, and not shown.
+    /// The number of graphs that are called or loaded but not shown.
     pub lanes_left_out: u64,
     /// The steps.
     pub rows: Vec<ScheduleRow>,
@@ -25,7 +25,7 @@ pub struct Schedule {
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct ScheduleRow {
-    /// How many calls it is inside.
+    /// The number of calls around it.
     pub depth: u64,
     /// The graph with the op.
     pub graph: GraphId,
@@ -37,15 +37,15 @@ pub struct ScheduleRow {
     pub cells: Vec<Cell>,
 }
 
-/// The code of a graph at a step of a [`Schedule`]. Exhaustive: what shows schedules has a sign for each.
+/// The code of a graph at a step of a [`Schedule`]. Exhaustive, because a display of schedules needs a sign for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 pub enum Cell {
-    /// It need not be there.
+    /// The code need not be there.
     Dead,
-    /// It must be there.
+    /// The code must be there.
     Live,
-    /// It is always there, although no call needs it here.
+    /// The code is always there, although no call needs it here.
     Kept,
     /// The step loads it.
     Load,
@@ -57,16 +57,16 @@ pub enum Cell {
 struct Part<'i> {
     graph: GraphId,
     depth: u64,
-    /// The ops that matter, last first, with what comes next behind each.
+    /// The ops that call or load, last first, with what comes next after each.
     waiting: Vec<(OpId, &'i Op, Step, Ahead)>,
     next_op: usize,
     running: u64,
     behind: Ahead,
 }
 
-/// What is followed next.
+/// A graph, or the rest of one, that is still to be followed.
 enum Task<'i> {
-    /// A graph that is called: its depth, what comes next behind it, and the lanes that run.
+    /// A graph that is called: its depth, what comes next after it, and the lanes that run.
     Enter(GraphId, u64, Ahead, u64),
     /// The rest of a graph.
     Continue(Part<'i>),

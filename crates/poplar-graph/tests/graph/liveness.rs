@@ -32,7 +32,7 @@ fn other_op(ir: &mut Builder, x: TensorRef) -> Result {
 /// What a program says of a graph: its state, and its spans in the main graph.
 fn live(ir: &Ir, graph: GraphId) -> (CodeState, Vec<String>) {
     let liveness = CodeLiveness::new(ir);
-    let code = liveness.of(graph).unwrap();
+    let code = liveness.code(graph).unwrap();
     let spans = code.spans.iter().filter(|span| span.within == MAIN).map(Span::to_string).collect();
     (code.state, spans)
 }
@@ -144,7 +144,7 @@ fn nested_loading() -> Result {
     })?;
     let ir = ir.build()?;
     let liveness = CodeLiveness::new(&ir);
-    let code = liveness.of(g1).unwrap();
+    let code = liveness.code(g1).unwrap();
     let op = |at: u32| poplar_graph::OpId(at);
     let in_main = Span { within: MAIN, from: Border::Inside(op(1)), to: Border::Call(op(2)) };
     let in_g2 = Span { within: g2, from: Border::Load(op(0)), to: Border::Edge };
@@ -360,7 +360,7 @@ fn deep_programs_are_followed() {
     let ir = scheduled(&graphs);
     let liveness = CodeLiveness::new(&ir);
     assert!(liveness.graphs.iter().all(|code| code.state == CodeState::Loaded));
-    assert_eq!(liveness.of(GraphId(depth)).unwrap().spans.len(), 2 + 2);
+    assert_eq!(liveness.code(GraphId(depth)).unwrap().spans.len(), 2 + 2);
     assert!(liveness.findings.is_empty());
     assert!(Schedule::new(&ir, 1000).cut);
 }

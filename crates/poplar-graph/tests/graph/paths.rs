@@ -115,7 +115,7 @@ fn expected(all: &[Path], graph: usize) -> Expected {
 /// The same, from the library's spans.
 fn told(ir: &Ir, liveness: &CodeLiveness, graph: usize) -> Expected {
     let mut told = Expected::default();
-    for span in &liveness.of(GraphId(graph as u32)).unwrap().spans {
+    for span in &liveness.code(GraphId(graph as u32)).unwrap().spans {
         let body = span.within.index();
         let ops = ir.graphs()[body].ops.len();
         let (from, first) = match span.from {
