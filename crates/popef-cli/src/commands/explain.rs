@@ -48,7 +48,7 @@ impl Explanation<'_> {
             FindingsFormat::Json => rules::document(out, selected(), &codes(&explained)),
             FindingsFormat::Ndjson => rules::lines(out, selected(), &codes(&explained)),
             other => {
-                let name = other.name();
+                let name = other.as_str();
                 return Err(Refusal::Options(format!("--format {name} is for findings: it explains no rules")));
             }
         };
