@@ -242,42 +242,31 @@ macro_rules! integers {
 integers!(Int: i8, i16, i32, i64);
 integers!(UInt: u8, u16, u32, u64);
 
-impl Number for f32 {
-    fn value(self) -> Value {
-        Value::F32(self)
-    }
+/// Implements [`Number`] for floats of the processor.
+macro_rules! floats {
+    ($( $rust:ident: $variant:ident ),*) => { $(
+        impl Number for $rust {
+            fn value(self) -> Value {
+                Value::$variant(self)
+            }
 
-    fn to_f32(self) -> f32 {
-        self
-    }
+            #[allow(clippy::cast_possible_truncation, reason = "rounds, and makes infinite what is too large")]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
 
-    fn is_nan(self) -> bool {
-        self.is_nan()
-    }
+            fn is_nan(self) -> bool {
+                self.is_nan()
+            }
 
-    fn is_infinite(self) -> bool {
-        self.is_infinite()
-    }
+            fn is_infinite(self) -> bool {
+                self.is_infinite()
+            }
+        }
+    )* };
 }
 
-impl Number for f64 {
-    fn value(self) -> Value {
-        Value::F64(self)
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "rounds, and makes infinite what is too large")]
-    fn to_f32(self) -> f32 {
-        self as f32
-    }
-
-    fn is_nan(self) -> bool {
-        self.is_nan()
-    }
-
-    fn is_infinite(self) -> bool {
-        self.is_infinite()
-    }
-}
+floats!(f32: F32, f64: F64);
 
 impl Number for f16 {
     fn value(self) -> Value {
