@@ -78,10 +78,7 @@ impl Filter {
         paths: &[impl AsRef<Path>],
     ) -> Result<(), Error> {
         let chosen = self.is_everything() || files.into_iter().any(|file| file.blobs().any(|blob| self.takes(&blob)));
-        match chosen {
-            true => Ok(()),
-            false => Err(self.nothing_chosen(paths)),
-        }
+        if chosen { Ok(()) } else { Err(self.nothing_chosen(paths)) }
     }
 
     /// The error if no blob of any of these files is chosen.

@@ -25,7 +25,7 @@ fn status_of(signal: i32) -> u8 {
 
 /// From now on, Ctrl-C and SIGTERM stop the work, and so does the end of a terminal. A second signal ends the program at once.
 /// Until then, they end it as they end any program: a command that only reads leaves nothing behind.
-pub fn hear_signals() -> io::Result<()> {
+pub(crate) fn hear_signals() -> io::Result<()> {
     static HEARD: Once = Once::new();
     let mut result = Ok(());
     HEARD.call_once(|| result = signals().into_iter().try_for_each(hear).and_then(|()| survive_limits()));

@@ -53,8 +53,5 @@ pub fn meant(path: &Path, option: &str) -> Option<String> {
 
 /// A list in a message.
 fn name_of(list: &Path) -> String {
-    match is_stdin(list) {
-        true => "the list on standard input".to_owned(),
-        false => format!("the list {}", list.display()),
-    }
+    if is_stdin(list) { "the list on standard input".to_owned() } else { format!("the list {}", list.display()) }
 }

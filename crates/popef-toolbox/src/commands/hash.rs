@@ -90,10 +90,7 @@ impl Command for Args {
         let status = self.hash(tool, &paths, &mut out, &any_chosen, &watch)?;
         drop(watch);
         out.send().map_err(unwritten)?;
-        match any_chosen.into_inner() {
-            true => Ok(ExitCode::from(status)),
-            false => Err(self.filter.nothing_chosen(&paths)),
-        }
+        if any_chosen.into_inner() { Ok(ExitCode::from(status)) } else { Err(self.filter.nothing_chosen(&paths)) }
     }
 
     fn common(&self) -> Common<'_> {

@@ -95,10 +95,7 @@ impl Args {
             return self.write_page(tool, &profile, path);
         }
         match &self.output {
-            Some(path) => {
-                let inputs: Vec<_> = self.inputs().collect();
-                self.place(path).write_report(tool, &inputs, "a report", |out| self.show(tool, out, &profile, input))?;
-            }
+            Some(path) => self.write_file(tool, path, "a report", |out| self.show(tool, out, &profile, input))?,
             None => self.show(tool, &mut tool.out(), &profile, input)?,
         }
         Ok(ExitCode::SUCCESS)

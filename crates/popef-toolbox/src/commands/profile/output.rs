@@ -1,13 +1,11 @@
 //! Files that are written: the timeline and the page.
 
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use popef_cli::common::Place;
-use popef_cli::plain::Plain;
-use popef_cli::signals::{hear_signals, is_stopped};
 use popef_cli::tool::Tool;
-use popef_ops::{Code, Error};
+use popef_ops::Error;
+use popef_show::Out;
 
 use super::Args;
 
@@ -16,13 +14,9 @@ impl Args {
         Place { path: Some(path), force: self.force, dry_run: self.dry_run }
     }
 
-    fn begin(&self, path: &Path) -> Result<Plain, Error> {
-        self.place(path).begin(self.inputs(), [])
-    }
-
     /// Fails early if a file must not be replaced: reading may take long.
     pub(super) fn check_place(&self) -> Result<(), Error> {
-        self.trace.iter().chain(&self.output).try_for_each(|path| self.begin(path).map(drop))
+        self.trace.iter().chain(&self.output).try_for_each(|path| self.place(path).begin(self.inputs(), []).map(drop))
     }
 
     /// Writes a file, which is there only if it is complete. `write` asks from time to time whether it is to stop. `noun` is what the
@@ -32,23 +26,8 @@ impl Args {
         tool: &Tool,
         path: &Path,
         noun: &str,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+        write: impl FnOnce(&mut Out) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if let Err(error) = hear_signals() {
-            tool.say(&format!("cannot listen for Ctrl-C: {error}"));
-        }
-        let mut plain = self.begin(path)?;
-        match buffered(&mut plain, write) {
-            Err(_) if is_stopped() => Err(Error::new(Code::Stopped, "the work was stopped")),
-            Err(error) => Err(self.place(path).of_file(Error::io("write the file", error))),
-            Ok(written) => self.place(path).finish(tool, plain, noun).map(|()| written),
-        }
+        self.place(path).write_report(tool, &self.inputs().collect::<Vec<_>>(), noun, write)
     }
-}
-
-fn buffered<T>(to: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
-    let mut buffer = BufWriter::with_capacity(64 << 10, to);
-    let written = write(&mut buffer)?;
-    buffer.flush()?;
-    Ok(written)
 }

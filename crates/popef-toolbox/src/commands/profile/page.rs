@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use popef_cli::end::unwritten;
 use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::ProfilePage;
@@ -21,7 +22,7 @@ impl Args {
     pub(super) fn write_page(&self, tool: &Tool, profile: &Profile<'_>, path: &Path) -> Result<ExitCode, Error> {
         let (title, graph, execution) = (title(self.graph()), profile.graph, profile.execution);
         let page = ProfilePage { title: &title, made_by: MADE_BY, graph, execution };
-        self.write_file(tool, path, "a page", |to| page.write(to))?;
+        self.write_file(tool, path, "a page", |out| page.write(out).map_err(unwritten))?;
         Ok(ExitCode::SUCCESS)
     }
 }

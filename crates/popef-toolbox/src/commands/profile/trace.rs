@@ -31,7 +31,7 @@ impl Args {
             return Err(wrong("the report does not say when these steps are: their cycles were neither measured nor estimated"));
         }
         let timeline = Timeline { graph: profile.graph, execution, steps: range, made_by: MADE_BY, is_stopped };
-        let sums = self.write_file(tool, path, "a timeline", |to| timeline.write(to))?;
+        let sums = self.write_file(tool, path, "a timeline", |out| timeline.write(out).map_err(unwritten))?;
         if path.as_os_str() != "-" {
             let mut out = tool.out();
             out.put(&escape(&path.to_string_lossy())).put("  ");
