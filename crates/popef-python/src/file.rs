@@ -115,10 +115,9 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
 /// What a file is pickled as: what opens it again, and whether it is mapped and may be damaged.
 pub(crate) fn pickled<'py>(py: Python<'py>, opening: &Opening) -> PyResult<(Bound<'py, PyAny>, bool, bool)> {
     let inside = opening.get()?;
-    let given = match (&inside.bytes, opening.path()) {
+    let given = match (&inside.bytes, opening.place()) {
         (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
-        // It may be unpickled in another folder.
-        (_, Some(path)) => std::path::absolute(path)?.as_os_str().into_pyobject(py)?.into_any(),
+        (_, Some(place)) => place.as_os_str().into_pyobject(py)?.into_any(),
         (Bytes::Shared(bytes), None) => bytes.bind(py).clone(),
         (Bytes::InParts, None) => {
             return Err(PyTypeError::new_err(
@@ -182,6 +181,11 @@ impl File {
     pub(crate) fn opened(&self) -> PyResult<Opened> {
         Ok(self.inside()?.file.clone())
     }
+    /// The path from the root, if it has one.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        self.opening.place()
+    }
+
 
     fn inside(&self) -> PyResult<Arc<Inside>> {
         self.opening.get()

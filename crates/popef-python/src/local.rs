@@ -15,6 +15,7 @@ use pyo3::types::PyDict;
 
 use crate::error::raise;
 use crate::origin::{Bytes, Opening};
+use crate::path;
 
 /// The longest time that a signal may wait.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -33,8 +34,8 @@ pub(crate) fn open_mapped(py: Python<'_>, path: &Path, options: &OpenOptions) ->
         let local = LocalFile::open(path)?;
         let (size, first) = (local.size(), Arc::clone(&first));
         *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(local);
-        let path = path.to_owned();
-        options.source(Mapped { path, size, seen, first, again: OnceLock::new(), signals })
+        let (path, place) = (path.to_owned(), path::from_root(path));
+        options.source(Mapped { path, place, size, seen, first, again: OnceLock::new(), signals })
     })?;
     if file.size() == 0 {
         return Ok(Opening::of(file, Bytes::InParts, None));
@@ -138,6 +139,8 @@ impl Seen {
 /// A mapped file. Its arrays need no descriptor, so one is opened again only for other reads.
 struct Mapped {
     path: PathBuf,
+    /// The path from the root, because the program may change its folder.
+    place: PathBuf,
     size: u64,
     seen: Option<Seen>,
     /// While the file is opened.
@@ -156,8 +159,8 @@ impl Mapped {
     }
 
     fn open(&self) -> Option<LocalFile> {
-        let file = LocalFile::open(&self.path).ok()?;
-        (self.seen.is_some() && Seen::of(&self.path) == self.seen).then_some(file)
+        let file = LocalFile::open(&self.place).ok()?;
+        (self.seen.is_some() && Seen::of(&self.place) == self.seen).then_some(file)
     }
 }
 

@@ -9,6 +9,8 @@ use popef::read::{Blob, BlobHandle, FileId};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::path;
+
 /// Where the bytes of a file are, as Python has it.
 pub(crate) enum Bytes {
     /// They are read in parts.
@@ -66,6 +68,8 @@ pub(crate) struct Opening {
     owner: usize,
     size: u64,
     path: Option<PathBuf>,
+    /// The path from the root, because the program may change its folder.
+    place: Option<PathBuf>,
 }
 
 impl Opening {
@@ -74,7 +78,8 @@ impl Opening {
         let (size, path) = (file.size(), file.path().map(Path::to_owned));
         let inside = Inside { file, bytes };
         let owner = inside.shared().map_or(0, |owner| owner.as_ptr().addr());
-        Arc::new(Opening { inside: RwLock::new(Some(Arc::new(inside))), id, owner, size, path })
+        let place = path.as_deref().map(path::from_root);
+        Arc::new(Opening { inside: RwLock::new(Some(Arc::new(inside))), id, owner, size, path, place })
     }
 
     /// The file. It stays open as long as the caller has it.
@@ -96,6 +101,10 @@ impl Opening {
 
     pub(crate) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    pub(crate) fn place(&self) -> Option<&Path> {
+        self.place.as_deref()
     }
 
     pub(crate) fn size(&self) -> u64 {

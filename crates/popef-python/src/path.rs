@@ -1,6 +1,6 @@
 //! Paths, as Python programs give them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,9 +26,12 @@ pub(crate) fn to_write(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 
 /// The absolute path of an output, because the program may change its folder before it is written.
 pub(crate) fn absolute(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let path = to_write(given)?;
-    // An empty path stays empty, so that opening it gives the usual error.
-    Ok(std::path::absolute(&path).unwrap_or(path))
+    Ok(from_root(&to_write(given)?))
+}
+
+/// The absolute path. An empty path stays empty, so that opening it gives the usual error.
+pub(crate) fn from_root(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// One path or several.

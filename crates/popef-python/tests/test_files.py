@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import hashlib
 import html.parser
 import io
 import mmap
@@ -397,6 +398,26 @@ def test_files_and_blobs_are_pickled_and_copied(way, interop):
     assert tensor.numpy().tolist() == file[3].numpy().tolist()
     shares = np.shares_memory(again[3].numpy(), again[3].numpy())
     assert shares == (way != "path")
+
+
+@pytest.mark.parametrize("map", [False, True])
+def test_a_file_is_the_same_one_in_another_folder(map, interop, tmp_path, monkeypatch):
+    """The folder of the program may hold another file of this name later."""
+    content = {"one": (interop / "executable.popef").read_bytes(), "other": (interop / "split-tensors.popef").read_bytes()}
+    for folder in content:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "model.popef").write_bytes(content[folder])
+    monkeypatch.chdir(tmp_path / "one")
+    file = popef.open("model.popef", map=map)
+    (tmp_path / "one" / "cut.popef").write_bytes(content["one"][:3000])
+    cut = popef.open("cut.popef", map=map, damaged=True)
+    sums = tmp_path / "SHA256SUMS"
+    sums.write_text(f"{hashlib.sha256(content['one'][:3000]).hexdigest()}  cut.popef\n")
+    monkeypatch.chdir(tmp_path / "other")
+    assert pickle.loads(pickle.dumps((file, file[3]))) == (file, file[3])
+    assert popef.hash(file)["content"] == popef.hash(content["one"])["content"]
+    assert popef.verify(cut, sums)["ok"]
+    assert file.path == "model.popef"
 
 
 def test_a_damaged_file_is_pickled_with_its_damage(interop, tmp_path):

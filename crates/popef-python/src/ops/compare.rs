@@ -138,9 +138,10 @@ pub(crate) fn verify<'py>(
     };
     // A damaged file has a digest too.
     let file = match file.cast::<File>() {
-        Ok(file) => file.get().opened()?,
-        Err(_) => file::open(file, false, true)?.opened()?,
+        Ok(file) => file.clone(),
+        Err(_) => Bound::new(py, file::open(file, false, true)?)?,
     };
+    let (place, file) = (file.get().place(), file.get().opened()?);
     let path = path::extract(manifest)?;
     let name = name.map(path::extract).transpose()?;
     operate::<_, WrongBlob>(py, progress, &Select::everything(), Some("blobs"), |watch, each| {
@@ -162,7 +163,7 @@ pub(crate) fn verify<'py>(
                 let line = meant(lines, |line| &line.path, name.as_deref()).map_err(refused)?;
                 let mut verification = Verification::default();
                 for algorithm in algorithms {
-                    let found = all_of(&file, *algorithm, watch)?;
+                    let found = all_of(&file, place, *algorithm, watch)?;
                     verification.ok = found.named().any(|(_, digest)| digest == line.digest);
                     if verification.ok {
                         break;
@@ -177,8 +178,13 @@ pub(crate) fn verify<'py>(
 }
 
 /// The digest of all bytes of a file, which may be damaged if it has a path.
-fn all_of(file: &popef::File, algorithms: Algorithms, watch: &dyn Progress) -> Result<Digests, Error> {
-    if let (Some(_), Some(path)) = (file.damage(), file.path()) {
+fn all_of(
+    file: &popef::File,
+    place: Option<&Path>,
+    algorithms: Algorithms,
+    watch: &dyn Progress,
+) -> Result<Digests, Error> {
+    if let (Some(_), Some(path)) = (file.damage(), place) {
         return popef_ops::hash::hash_path(path, algorithms, watch);
     }
     check_whole(file)?;
