@@ -6,11 +6,13 @@
 //! exists is never replaced or appended to.
 
 use std::ffi::CString;
+use std::iter::successors;
 use std::path::{Path, PathBuf, absolute};
+use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use popef::read::FileId;
-use pyo3::exceptions::{PyResourceWarning, PyRuntimeWarning};
+use pyo3::exceptions::{PyBaseException, PyException, PyResourceWarning, PyRuntimeWarning};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
@@ -52,7 +54,7 @@ pub(crate) struct Origin {
     place: Option<Place>,
     /// The line of the program that made the writer. Empty if no line did.
     line: String,
-    /// The exception that was being handled when the writer was made. It did not come from writing.
+    /// The exception that was being handled when the writer was made, or 0. It did not come from writing.
     handled: u64,
     /// The exception that was shown last when the writer was used last, as the interpreter keeps it.
     shown: AtomicU64,
@@ -91,7 +93,7 @@ impl Origin {
         Ok(Origin {
             place: path.map(Place::of),
             line: interpreter.line(py).unwrap_or_default(),
-            handled: interpreter.handled(py),
+            handled: handled(py).map_or(0, |handled| number(&handled)),
             shown: interpreter.shown(py).into(),
         })
     }
@@ -123,9 +125,15 @@ impl Origin {
 
     /// Whether an exception is seen that ended the work.
     fn is_broken_off(&self, py: Python<'_>, interpreter: &Interpreter) -> bool {
-        let handled = interpreter.handled(py);
-        let is_handled = handled != 0 && handled != self.handled;
-        is_handled || interpreter.leaves_exception(py) || self.is_unfinished(py, interpreter)
+        let is_ended = handled(py).is_some_and(|handled| self.is_ended_by(&handled));
+        is_ended || interpreter.leaves_exception(py) || self.is_unfinished(py, interpreter)
+    }
+
+    /// Whether an exception that is handled can have ended the work. A writer that was made in an `except` clause had ended its work with
+    /// the clause, if the exception came after that: the next turn of a loop drops such a writer in the same clause.
+    fn is_ended_by(&self, handled: &Bound<'_, PyAny>) -> bool {
+        let is_of_clause = |exception: Bound<'_, PyAny>| noted(&exception, NUMBER) == Some(self.handled);
+        number(handled) != self.handled && (self.handled == 0 || contexts(handled).any(is_of_clause))
     }
 
     /// Whether an exception that nobody caught was shown since the writer was used last: it ended the program, or a notebook's cell.
@@ -174,9 +182,36 @@ impl Origin {
     }
 }
 
-/// Whether an exception is being handled.
-pub(crate) fn is_handling(py: Python<'_>) -> bool {
-    Interpreter::get(py).is_ok_and(|interpreter| interpreter.handled(py) != 0)
+/// A failure of writing, which exceptions tell of.
+pub(crate) struct Failure {
+    number: u64,
+    /// The exception that was being handled when writing failed, or 0. It does not tell of the failure.
+    handled: u64,
+}
+
+impl Failure {
+    pub(crate) fn new(py: Python<'_>) -> Self {
+        Failure { number: next_number(), handled: handled(py).map_or(0, |handled| number(&handled)) }
+    }
+
+    /// Notes that an exception tells of the failure.
+    pub(crate) fn told_by(&self, py: Python<'_>, error: &PyErr) {
+        note(error.value(py), FAILURE, self.number);
+    }
+
+    /// Whether an exception that is handled tells of the failure, or came later and ends the program: no other one may take its place.
+    pub(crate) fn is_told(&self, py: Python<'_>) -> bool {
+        handled(py).is_some_and(|handled| {
+            let is_end = !handled.is_instance_of::<PyException>() && number(&handled) != self.handled;
+            is_end || contexts(&handled).any(|exception| noted(&exception, FAILURE) == Some(self.number))
+        })
+    }
+}
+
+/// The exception that is being handled.
+fn handled(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
+    let exception = Interpreter::get(py).ok()?.exc_info.bind(py).call0().and_then(|info| info.get_item(1)).ok();
+    exception.filter(|exception| !exception.is_none())
 }
 
 /// Whether the interpreter has begun to end.
@@ -240,12 +275,6 @@ impl Interpreter {
         Some(format!("{file}:{}", frame.getattr("f_lineno").ok()?.str().ok()?))
     }
 
-    /// The number of the exception that is being handled, or 0.
-    fn handled(&self, py: Python<'_>) -> u64 {
-        let exception = self.exc_info.bind(py).call0().and_then(|info| info.get_item(1));
-        exception.map_or(0, |exception| number(&exception))
-    }
-
     /// The number of the last uncaught exception, or 0.
     fn shown(&self, py: Python<'_>) -> u64 {
         self.sys.bind(py).getattr("last_value").map_or(0, |exception| number(&exception))
@@ -304,19 +333,49 @@ impl Codes {
     }
 }
 
-/// The number of an exception, which it keeps as an attribute. Its address could be that of a later one. A reference to it would keep its
-/// frames alive, and the writer among their variables.
-fn number(exception: &Bound<'_, PyAny>) -> u64 {
+/// The attribute of an exception that has its number.
+const NUMBER: &str = "_popef_number";
+
+/// The attribute of an exception that has the number of the failure it tells of.
+const FAILURE: &str = "_popef_failure";
+
+/// A number that no other process has: exceptions are pickled with their attributes.
+fn next_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
-    const ATTRIBUTE: &str = "_popef_number";
+    u64::from(process::id()).rotate_left(32).saturating_add(LAST.fetch_add(1, Relaxed))
+}
+
+/// The number of an exception, which it keeps as an attribute. Its address could be that of a later one. A reference to it would keep its
+/// frames alive, and the writer among their variables. 0 for None.
+fn number(exception: &Bound<'_, PyAny>) -> u64 {
     if exception.is_none() {
         return 0;
     }
-    let noted = exception.getattr(ATTRIBUTE).and_then(|number| number.extract());
-    noted.unwrap_or_else(|_| {
-        let number = LAST.fetch_add(1, Relaxed).saturating_add(1);
-        // One that takes no attributes counts as another one each time.
-        let _ = exception.setattr(ATTRIBUTE, number);
+    noted(exception, NUMBER).unwrap_or_else(|| {
+        let number = next_number();
+        note(exception, NUMBER, number);
         number
     })
+}
+
+/// Keeps a number in an exception, also in one whose class allows no attributes.
+fn note(exception: &Bound<'_, PyAny>, attribute: &str, number: u64) {
+    let class = exception.py().get_type::<PyBaseException>();
+    let _ = class.call_method1("__setattr__", (exception, attribute, number));
+}
+
+fn noted(exception: &Bound<'_, PyAny>, attribute: &str) -> Option<u64> {
+    own(exception, attribute)?.extract().ok()
+}
+
+/// An attribute of an exception itself. Code of its class is not asked.
+fn own<'py>(exception: &Bound<'py, PyAny>, attribute: &str) -> Option<Bound<'py, PyAny>> {
+    let class = exception.py().get_type::<PyBaseException>();
+    class.call_method1("__getattribute__", (exception, attribute)).ok()
+}
+
+/// The exception, the one that was handled when it was raised, and so on. A program can make a circle of them.
+fn contexts<'py>(exception: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> {
+    let context = |of: &Bound<'py, PyAny>| own(of, "__context__").filter(|context| !context.is_none());
+    successors(Some(exception.clone()), context).take(1000)
 }

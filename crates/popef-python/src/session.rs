@@ -13,7 +13,7 @@ use popef::write::{BlobWriter, PackedWriter, Packing, Refused, Rewind};
 use pyo3::prelude::*;
 
 use crate::bytes::Given;
-use crate::ending::{self, Against, Origin};
+use crate::ending::{self, Against, Failure, Origin};
 use crate::error::{Own, raise};
 use crate::stream;
 
@@ -139,19 +139,27 @@ enum Lost {
     /// This line made another writer for the same path.
     To(String),
     /// Writing failed, for this reason.
-    Failed(String),
+    Failed(Failure, String),
 }
 
 impl Lost {
     /// For writing that failed with an exception.
     fn failed(py: Python<'_>, error: &PyErr) -> Self {
+        let failure = Failure::new(py);
+        failure.told_by(py, error);
         let value = error.value(py);
         let reason = value.str().map(|reason| reason.to_string()).unwrap_or_default();
-        Lost::Failed(if reason.is_empty() {
-            value.repr().map_or_else(|_| reason, |shown| shown.to_string())
-        } else {
-            reason
-        })
+        let shown = || value.repr().map(|shown| shown.to_string()).unwrap_or_default();
+        Lost::Failed(failure, if reason.is_empty() { shown() } else { reason })
+    }
+
+    /// The exception for a call that comes too late.
+    fn error(&self, py: Python<'_>) -> PyErr {
+        let error = Own::WriterClosed.error(py, &self.to_string());
+        if let Lost::Failed(failure, _) = self {
+            failure.told_by(py, &error);
+        }
+        error
     }
 }
 
@@ -161,7 +169,7 @@ impl fmt::Display for Lost {
             Lost::To(line) => {
                 write!(f, "the writer is closed: another writer for the same path, made at {line}, took its place")
             }
-            Lost::Failed(reason) => {
+            Lost::Failed(_, reason) => {
                 write!(f, "the writer is closed: everything was discarded, because writing failed: {reason}")
             }
         }
@@ -341,9 +349,10 @@ impl Session {
         })
     }
 
-    /// Ends a blob. Does nothing if it ended before.
+    /// Ends a blob. Does nothing if it ended before. Fails if writing failed and the program went on.
     pub(crate) fn end(&self, py: Python<'_>, number: u64) -> PyResult<()> {
         let mut inner = self.lock_to_write(py)?;
+        inner.check(py)?;
         if inner.last == number && matches!(inner.state, State::Open(_)) {
             let writer = inner.writer(py)?;
             inner.state = State::Ready(Box::new(writer));
@@ -376,14 +385,10 @@ impl Session {
     }
 
     /// Ends the open blob and the file. Does nothing if the file ended before. Fails if writing failed and the program went on, which
-    /// takes the file for written. An exception that is handled already says so.
+    /// takes the file for written.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         let mut inner = self.lock(py)?;
-        if let Some(lost @ Lost::Failed(_)) = &inner.lost
-            && !ending::is_handling(py)
-        {
-            return Err(Own::WriterClosed.error(py, &lost.to_string()));
-        }
+        inner.check(py)?;
         let state = &mut inner.state;
         let closed = py.detach(|| state.close());
         closed.map_err(|error| inner.fail(py, raise(py, &error)))
@@ -412,6 +417,14 @@ impl Session {
 }
 
 impl Inner {
+    /// Fails if writing failed before, unless the exception that is handled says so.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.lost {
+            Some(lost @ Lost::Failed(failure, _)) if !failure.is_told(py) => Err(lost.error(py)),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes the writer, after ending the open blob.
     fn writer(&mut self, py: Python<'_>) -> PyResult<Writer> {
         let state = &mut self.state;
@@ -465,7 +478,7 @@ fn not_closed(py: Python<'_>, name: &str) -> PyErr {
 /// The error of a call that comes too late: what was lost before, or else `otherwise`.
 fn over(py: Python<'_>, lost: Option<&Lost>, own: Own, otherwise: &str) -> PyErr {
     match lost {
-        Some(lost) => Own::WriterClosed.error(py, &lost.to_string()),
+        Some(lost) => lost.error(py),
         None => own.error(py, otherwise),
     }
 }

@@ -158,7 +158,19 @@ def ends_in_a_thread(path):
     thread.join()
 
 
+def ends_in_an_except_clause_of_an_except_clause(path):
+    try:
+        raise ImportError
+    except ImportError:
+        writer = begin(path)
+        try:
+            raise KeyError
+        except KeyError:
+            del writer
+
+
 ENDS = [
+    ends_in_an_except_clause_of_an_except_clause,
     ends_in_except,
     ends_in_bare_except,
     ends_in_except_with_a_name,
@@ -238,7 +250,34 @@ def honest_in_a_generator(path):
     list(begin(path) for _ in range(1))
 
 
+def honest_in_the_except_clause_of_a_loop(path):
+    for name in path.name, "second.popef":
+        try:
+            raise ImportError
+        except ImportError:
+            writer = popef.Writer(path.with_name(name))
+            writer.createOpaqueBlob("first", "model").write(b"data")
+
+
+class Frozen(Exception):
+    """As a frozen dataclass."""
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"cannot assign to field {name!r}")
+
+    __getattr__ = __delattr__ = lambda self, name: fail()
+
+
+def honest_in_except_of_a_frozen_exception(path):
+    try:
+        raise Frozen
+    except Frozen:
+        popef.Writer(path).createOpaqueBlob("first", "model")
+
+
 HONEST = [
+    honest_in_the_except_clause_of_a_loop,
+    honest_in_except_of_a_frozen_exception,
     honest_in_except,
     honest_after_except,
     honest_after_named_except,
@@ -513,6 +552,27 @@ def test_a_program_that_ends_by_an_exception_keeps_the_good_model(program, path,
     assert done.returncode != 0 or program == "thread"
     assert path.read_bytes() == GOOD
     assert os.listdir(path.parent) == [path.name]
+
+
+IN_A_BLOCK = "with popef.Writer(path) as writer, writer.createOpaqueBlob('w', 'm'):\n        sys.exit(0)"
+
+EXITS = {
+    "script": f"if True:\n    {IN_A_BLOCK}",
+    "function": f"def main():\n    {IN_A_BLOCK}\nmain()",
+    "except": f"try:\n    raise KeyError\nexcept KeyError:\n    {IN_A_BLOCK}",
+    "thread": f"import threading\ndef main():\n    {IN_A_BLOCK}\nthread = threading.Thread(target=main)\nthread.start()\nthread.join()",
+    "generator": f"def steps():\n    {IN_A_BLOCK.replace('sys.exit(0)', 'yield')}\nfor step in steps():\n    sys.exit(0)",
+    "at exit": f"import atexit\n@atexit.register\ndef main():\n    {IN_A_BLOCK}",
+}
+
+
+@pytest.mark.parametrize("exists", [True, False])
+@pytest.mark.parametrize("place", EXITS)
+def test_an_exit_in_a_block_discards_everything_wherever_it_is(place, exists, path, run):
+    if not exists:
+        path.unlink()
+    assert run(BEGIN + EXITS[place], path).returncode == 0
+    assert [file.read_bytes() for file in path.parent.iterdir()] == [GOOD] * exists
 
 
 # The writer is a variable of the script, of a function that returns, or of one that others call.

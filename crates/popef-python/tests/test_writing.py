@@ -213,25 +213,89 @@ def test_too_much_data_is_refused_at_once(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("end", ["block", "closing", "discard"])
+def fails_twice(writer):
+    blob = writer.createTensorData(tensor([1], popef.DataType.F32))
+    with contextlib.suppress(popef.PopefError):
+        blob.write(b"\0" * 5)
+    with pytest.raises(popef.PopefError, match="4 bytes of data, but 5 were given") as raised:
+        blob.write(b"\0" * 4)
+    assert raised.value.code == "writer-closed"
+    return blob
+
+
+def fails_and_is_closed(writer):
+    fails_twice(writer)
+    writer.close()
+
+
+def fails_and_is_closed_in_a_later_except_clause(writer):
+    fails_twice(writer)
+    try:
+        raise KeyError
+    except KeyError:
+        writer.close()
+
+
+def fails_in_an_except_clause(writer):
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        fails_and_is_closed(writer)
+
+
+def fails_before_another_exception(writer):
+    with contextlib.closing(writer):
+        fails_twice(writer)
+        raise KeyError
+
+
+def fails_and_ends_the_blob(writer):
+    fails_twice(writer).close()
+
+
+def fails_in_a_block_of_a_blob(writer):
+    with writer.createTensorData(tensor([1], popef.DataType.F32)) as blob, contextlib.suppress(popef.PopefError):
+        blob.write(b"\0" * 5)
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [
+        fails_and_is_closed,
+        fails_and_is_closed_in_a_later_except_clause,
+        fails_in_an_except_clause,
+        fails_before_another_exception,
+        fails_and_ends_the_blob,
+        fails_in_a_block_of_a_blob,
+    ],
+)
+def test_a_failure_that_is_caught_is_told_of_at_the_end(fails, tmp_path):
+    with pytest.raises(popef.PopefError, match="everything was discarded.*but 5 were given"):
+        fails(popef.Writer(tmp_path / "model.popef"))
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt(), SystemExit(3)])
+def test_nothing_takes_the_place_of_an_exception_that_tells_of_a_failure_or_ends_the_program(error, tmp_path):
+    with pytest.raises(BaseException) as raised, contextlib.closing(popef.Writer(tmp_path / "model.popef")) as writer:
+        if error is not None:
+            fails_twice(writer)
+            raise error
+        try:
+            writer.createTensorData(tensor([1], popef.DataType.F32)).write(b"\0" * 5)
+        except popef.PopefError as failure:
+            error = KeyError()
+            raise error from failure
+    assert raised.value is error
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("end", ["block", "discard"])
 def test_a_failure_that_is_caught_is_not_the_end_of_it(end, tmp_path):
     path = tmp_path / "model.popef"
-
-    def fails_twice(writer):
-        blob = writer.createTensorData(tensor([1], popef.DataType.F32))
-        with contextlib.suppress(popef.PopefError):
-            blob.write(b"\0" * 5)
-        with pytest.raises(popef.PopefError, match="4 bytes of data, but 5 were given") as raised:
-            blob.write(b"\0" * 4)
-        assert raised.value.code == "writer-closed"
-
     if end == "block":
         with pytest.raises(popef.PopefError, match="but 5 were given"), popef.Writer(path) as writer:
             fails_twice(writer)
-    elif end == "closing":
-        with pytest.raises(KeyError), contextlib.closing(popef.Writer(path)) as writer:
-            fails_twice(writer)
-            raise KeyError
     else:
         writer = popef.Writer(path)
         fails_twice(writer)
