@@ -170,8 +170,23 @@ pub(crate) fn pickled<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = object.py();
     let new = py.import("copyreg")?.getattr("__newobj__")?;
-    fields.extend(object.getattr("__dict__").ok());
+    fields.extend(attributes(object)?);
     (new, (object.get_type(),), PyTuple::new(py, fields)?).into_pyobject(py)
+}
+
+/// The attributes that a class that inherits added: its `__dict__`, or None, and those in its `__slots__`.
+fn attributes<'py>(object: &Bound<'py, PyAny>) -> PyResult<[Bound<'py, PyAny>; 2]> {
+    let py = object.py();
+    let slots = PyDict::new(py);
+    let names = py.import("copyreg")?.call_method1("_slotnames", (object.get_type(),))?;
+    for name in names.try_iter()? {
+        let name = name?.cast_into::<PyString>()?;
+        if let Some(value) = object.getattr_opt(&name)? {
+            slots.set_item(name, value)?;
+        }
+    }
+    let attributes = object.getattr_opt("__dict__")?.unwrap_or_else(|| py.None().into_bound(py));
+    Ok([attributes, slots.into_any()])
 }
 
 /// The fields of an object that was pickled, in order. Gives the object its other attributes.
@@ -180,8 +195,14 @@ pub(crate) fn unpickled<'py, const N: usize>(
     state: &Bound<'py, PyAny>,
 ) -> PyResult<[Bound<'py, PyAny>; N]> {
     let mut fields: Vec<_> = state.try_iter()?.collect::<PyResult<_>>()?;
-    for attributes in fields.drain(N.min(fields.len())..) {
-        object.getattr("__dict__")?.call_method1("update", (attributes,))?;
+    if let [attributes, slots] = fields.split_off(N.min(fields.len())).as_slice() {
+        if !attributes.is_none() {
+            object.getattr("__dict__")?.call_method1("update", (attributes,))?;
+        }
+        for (name, value) in slots.cast::<PyDict>()? {
+            // A class may refuse changes.
+            object.py().get_type::<PyAny>().call_method1("__setattr__", (object, name, value))?;
+        }
     }
     let wrong = |fields: Vec<_>| PyValueError::new_err(format!("{N} fields are needed, not {}", fields.len()));
     fields.try_into().map_err(wrong)

@@ -71,11 +71,29 @@ class Noted(popef.Anchor):
         self.note = note
 
 
-def test_a_class_that_inherits_has_arguments_and_attributes_of_its_own():
-    value = Noted(["for me"], "image", programs=[1])
+class Slotted(Noted):
+    __slots__ = ("_note", "never_set")
+
+    @property
+    def note(self):
+        return self._note
+
+    @note.setter
+    def note(self, note):
+        super().__setattr__("_note", note)
+
+    def __setattr__(self, name, value):
+        assert name == "note", "the object refuses other changes"
+        super().__setattr__(name, value)
+
+
+@pytest.mark.parametrize("kind", [Noted, Slotted])
+def test_a_class_that_inherits_has_arguments_and_attributes_of_its_own(kind):
+    value = kind(["for me"], "image", programs=[1])
     assert (value.name(), value.programs(), value.note) == ("image", [1], ["for me"])
     for other in pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value):
-        assert (type(other), other, other.note) == (Noted, value, ["for me"])
+        assert (type(other), other, other.note) == (kind, value, ["for me"])
+        assert not hasattr(other, "never_set")
     with pytest.raises(TypeError, match="unexpected keyword argument 'nam'"):
         Noted(None, nam="image")
 
