@@ -22,6 +22,7 @@ use crate::error::raise;
 use crate::field::Field as _;
 use crate::file;
 use crate::metadata::Metadata;
+use crate::number;
 use crate::origin::{Inside, Opening};
 use crate::text;
 
@@ -125,17 +126,24 @@ impl Blob {
         bytes::to_bytes(py, &self.handle()?.blob().data())
     }
 
-    /// Blobs are equal if they are the same blob of the same file. What is no blob may know how to compare itself with one: NumPy
-    /// compares arrays with the elements of tensors.
-    fn __richcmp__<'py>(&self, other: &Bound<'py, PyAny>, how: CompareOp) -> PyResult<Bound<'py, PyAny>> {
-        let py = other.py();
-        let is_equal = other.cast::<Blob>().ok().map(|other| {
-            let other = other.get();
-            self.index == other.index && self.is_of(&other.opening)
-        });
-        match (how, is_equal) {
-            (CompareOp::Eq, Some(is_equal)) => is_equal.into_bound_py_any(py),
-            (CompareOp::Ne, Some(is_equal)) => (!is_equal).into_bound_py_any(py),
+    /// Blobs are equal if they are the same blob of the same file. A tensor is compared with an array as its own array is. What is
+    /// neither may know how to compare itself with a blob.
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        how: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, blob) = (slf.py(), slf.get());
+        let is_equality = matches!(how, CompareOp::Eq | CompareOp::Ne);
+        if is_equality && let Ok(other) = other.cast::<Blob>() {
+            let is_equal = blob.index == other.get().index && blob.is_of(&other.get().opening);
+            return how.matches(is_equal.cmp(&true)).into_bound_py_any(py);
+        }
+        match slf.cast::<Tensor>() {
+            // Older versions of NumPy take any exception while a tensor is read for an answer.
+            Ok(tensor) if is_equality && other.hasattr("__array_interface__")? => {
+                Array::of(tensor)?.all(py)?.rich_compare(other, how)
+            }
             _ => Ok(py.NotImplemented().into_bound(py)),
         }
     }
@@ -257,7 +265,7 @@ impl Tensor {
             let message = format!("the number of a {one} or a slice is needed, not {found}; {advice}");
             return Err(PyTypeError::new_err(message));
         }
-        array.one(slf.py(), row.extract().unwrap_or(i64::MAX))
+        array.one(slf.py(), number::index(row, i64::MAX)?)
     }
 
     /// Reads one row after the other.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice, PyString};
 
-use crate::elements::array_of;
+use crate::elements::{array_of, view_of};
 use crate::error::{raise, raise_io};
 use crate::stream;
 use crate::text::kind_of;
@@ -88,12 +88,12 @@ impl<'py> Given<'py> {
         if given.hasattr("mask")? && given.hasattr("filled")? {
             return Err(PyTypeError::new_err("a masked array has values that do not count: fill them with filled()"));
         }
-        match PyMemoryView::from(given) {
-            Ok(view) => {
+        match view_of(given)? {
+            Some(view) => {
                 wanted.map_or(Ok(()), |wanted| wanted.check_view(&view))?;
                 Given::of_view(view.as_any())
             }
-            Err(_) => match array_of(given)? {
+            None => match array_of(given)? {
                 Some(array) => Given::of_array(&array, wanted),
                 None => {
                     let found = kind_of(given);
@@ -106,7 +106,7 @@ impl<'py> Given<'py> {
 
     /// The bytes of an array whose type NumPy does not export, such as those of ml_dtypes.
     fn of_array(array: &Bound<'py, PyAny>, wanted: Option<&Wanted>) -> PyResult<Self> {
-        if let Ok(view) = PyMemoryView::from(array) {
+        if let Some(view) = view_of(array)? {
             return Given::of(&view, wanted);
         }
         wanted.map_or(Ok(()), |wanted| wanted.check_array(array))?;

@@ -15,7 +15,9 @@ use pyo3::BoundObject as _;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyIterator, PyTuple};
+
+use crate::exception::reworded;
 
 /// Takes the interpreter's lock. If the interpreter has ended, this waits for the end of the process.
 pub(crate) fn attach<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
@@ -84,4 +86,12 @@ pub(crate) fn next<'py>(iterator: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
     static NEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let given = call(NEXT.import(iterator.py(), "builtins", "next")?, (iterator, iterator))?;
     Ok(if given.is(iterator) { None } else { Some(given) })
+}
+
+/// The items of a list of the caller. `needed` makes the error for what is no list.
+pub(crate) fn items<'py>(
+    given: &Bound<'py, PyAny>,
+    needed: impl FnOnce() -> PyErr,
+) -> PyResult<Bound<'py, PyIterator>> {
+    given.try_iter().map_err(|error| reworded(given.py(), error, needed))
 }

@@ -27,16 +27,19 @@ pub(crate) fn read<'py>(
     }
     // A pipe that has taken the place of the file must not make this wait.
     let flags = os.getattr("O_RDONLY")?.bitor(os.getattr("O_CLOEXEC")?)?.bitor(os.getattr("O_NONBLOCK")?)?;
-    let file: i32 = match os.call_method1("open", (path.as_os_str(), flags)) {
-        Ok(file) => file.extract()?,
-        Err(_) => return Ok(None),
-    };
+    let Some(file) = if_possible(py, os.call_method1("open", (path.as_os_str(), flags)))? else { return Ok(None) };
+    let file: i32 = file.extract()?;
     let offset = blob.blob().data_offset().saturating_add(start);
     let read = fill(py, blob, file, (offset, len));
     os.call_method1("close", (file,))?;
-    match read {
-        Err(error) if error.is_instance_of::<PyOSError>(py) => Ok(None),
-        read => read,
+    Ok(if_possible(py, read)?.flatten())
+}
+
+/// `None` after a failure of the system. An `OSError` of a handler of a signal or of an audit hook has a traceback.
+fn if_possible<T>(py: Python<'_>, done: PyResult<T>) -> PyResult<Option<T>> {
+    match done {
+        Err(error) if error.is_instance_of::<PyOSError>(py) && error.traceback(py).is_none() => Ok(None),
+        done => done.map(Some),
     }
 }
 

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
 use crate::dtype::{name_of, numpy_dtype_to_popef_type};
+use crate::exception::is_refusal;
 use crate::text::kind_of;
 
 /// The elements of an object: an array, or bytes.
@@ -20,7 +21,7 @@ pub(crate) struct Elements<'py> {
 impl<'py> Elements<'py> {
     /// Fails if the object has no elements, or PopEF has no type for them.
     pub(crate) fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let Ok(view) = PyMemoryView::from(given) else {
+        let Some(view) = view_of(given)? else {
             let needed = || {
                 let found = kind_of(given);
                 PyTypeError::new_err(format!("an array, or an object with a buffer, is needed, not {found}"))
@@ -41,6 +42,15 @@ impl<'py> Elements<'py> {
         };
         let unknown = || PyTypeError::new_err(format!("PopEF has no type for elements of the format {format:?}"));
         Ok(Elements { data_type: data_type.ok_or_else(unknown)?, shape, object: given.clone() })
+    }
+}
+
+/// A view of the buffer of an object. `None` if it has no buffer, or one that NumPy does not export.
+pub(crate) fn view_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyMemoryView>>> {
+    match PyMemoryView::from(given) {
+        Ok(view) => Ok(Some(view)),
+        Err(error) if is_refusal(given.py(), &error) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -2,10 +2,25 @@
 
 use std::path::Path;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyBufferError, PyOSError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
+
+/// Whether Python or a package found an argument wrong. Anything else goes to the caller as it is: what code of the caller raised, which has a
+/// traceback, and what ends the program.
+pub(crate) fn is_refusal(py: Python<'_>, error: &PyErr) -> bool {
+    let is_of_argument = error.is_instance_of::<PyTypeError>(py)
+        || error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyOverflowError>(py)
+        || error.is_instance_of::<PyBufferError>(py);
+    is_of_argument && error.traceback(py).is_none()
+}
+
+/// The refusal of an argument in other words.
+pub(crate) fn reworded(py: Python<'_>, error: PyErr, words: impl FnOnce() -> PyErr) -> PyErr {
+    if is_refusal(py, &error) { words() } else { error }
+}
 
 /// Makes an `OSError` with the code and the advice as attributes. The number determines its class. Without a reason,
 /// the message is the system's for the number.

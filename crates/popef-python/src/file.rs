@@ -11,13 +11,14 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyMemoryView, PyRange, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyRange, PySlice, PyString, PyTuple};
 
 use crate::blob::{self, Blob};
+use crate::elements::view_of;
 use crate::error::raise;
 use crate::local::Seen;
 use crate::origin::{Bytes, Inside, Opening, no_blob};
-use crate::{callback, html, local, path, remote, stream, text};
+use crate::{callback, html, local, number, path, remote, stream, text};
 
 /// An opened file: a sequence of its blobs, which can also be found by name. `popef.open` makes it.
 ///
@@ -106,10 +107,8 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
     if given.is_instance_of::<PyString>() || callback::has(given, "read")? {
         return Ok(None);
     }
-    match PyMemoryView::from(given) {
-        Ok(view) => Ok(Some(view.call_method0("tobytes")?.cast_into()?)),
-        Err(_) => Ok(None),
-    }
+    let bytes = view_of(given)?.map(|view| view.call_method0("tobytes")).transpose()?;
+    Ok(bytes.map(Bound::cast_into).transpose()?)
 }
 
 /// What a file is pickled as: what opens it again, and whether it is mapped and may be damaged.
@@ -181,11 +180,11 @@ impl File {
     pub(crate) fn opened(&self) -> PyResult<Opened> {
         Ok(self.inside()?.file.clone())
     }
+
     /// The path from the root, if it has one.
     pub(crate) fn place(&self) -> Option<&Path> {
         self.opening.place()
     }
-
 
     fn inside(&self) -> PyResult<Arc<Inside>> {
         self.opening.get()
@@ -356,8 +355,7 @@ impl File {
             let found = text::kind_of(key);
             return Err(PyTypeError::new_err(format!("a number, a name or a slice is needed, not {found}")));
         }
-        // As with lists, a number that is too large only means a missing index.
-        let index: isize = key.extract().unwrap_or(isize::MAX);
+        let index = number::index(key, isize::MAX)?;
         let index = if index < 0 { count.checked_add_signed(index) } else { usize::try_from(index).ok() };
         self.object(py, index.ok_or_else(no_blob)?)
     }

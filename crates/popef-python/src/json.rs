@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
 use crate::enums::{DataType, TensorType};
+use crate::exception::is_refusal;
 use crate::number;
 use crate::text::{self, kind_of};
 
@@ -81,6 +82,7 @@ fn of_level(given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value> {
     if given.is_instance_of::<PyInt>() || given.hasattr("__index__")? {
         return match given.extract::<i64>() {
             Ok(number) => Ok(number.into()),
+            Err(error) if !is_refusal(given.py(), &error) => Err(error),
             Err(_) => number::of::<u64>(given).map(Value::from),
         };
     }

@@ -6,12 +6,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
-use crate::remote;
+use crate::exception::is_refusal;
 use crate::text::kind_of;
+use crate::{callback, remote};
 
 /// The path of a `str`, `bytes` or `os.PathLike`.
 pub(crate) fn extract(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let path: PathBuf = given.py().import("os")?.call_method1("fsdecode", (given,))?.extract()?;
+    let os = given.py().import("os")?;
+    let path: PathBuf = os.call_method1("fsdecode", (os.call_method1("fspath", (given,))?,))?.extract()?;
     if path.as_os_str().as_encoded_bytes().contains(&0) {
         return Err(PyValueError::new_err("embedded null byte"));
     }
@@ -39,12 +41,13 @@ pub(crate) fn several(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PathBuf>
     let Some(given) = given else { return Ok(Vec::new()) };
     match extract(given) {
         Ok(path) => Ok(vec![path]),
+        Err(error) if !is_refusal(given.py(), &error) => Err(error),
         Err(_) => {
             let needed = || PyTypeError::new_err(format!("a path is needed, or several, not {}", kind_of(given)));
             if given.cast::<PyMapping>().is_ok() {
                 return Err(needed());
             }
-            given.try_iter().map_err(|_| needed())?.map(|path| extract(&path?)).collect()
+            callback::items(given, needed)?.map(|path| extract(&path?)).collect()
         }
     }
 }

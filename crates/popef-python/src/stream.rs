@@ -10,15 +10,16 @@ use popef::File;
 use popef::OpenOptions;
 use popef::read::ReadAt;
 use popef::write::Truncate;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::MutexExt as _;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
+use pyo3::types::{PyByteArray, PyBytes, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
 use crate::callback::{has, method};
+use crate::elements::view_of;
 use crate::error::{Own, raise};
 use crate::work::{COPIED, PIECE};
 
@@ -101,9 +102,9 @@ fn bytes_of(read: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
     if read.is_instance_of::<PyBytes>() || read.is_instance_of::<PyByteArray>() {
         return Ok(read.extract()?);
     }
-    match PyMemoryView::from(read) {
-        Ok(view) => Ok(view.call_method0("tobytes")?.extract()?),
-        Err(_) => Err(PyTypeError::new_err("the file object must be opened in binary mode")),
+    match view_of(read)? {
+        Some(view) => Ok(view.call_method0("tobytes")?.extract()?),
+        None => Err(PyTypeError::new_err("the file object must be opened in binary mode")),
     }
 }
 
@@ -169,8 +170,12 @@ pub(crate) fn check_writable(stream: &Bound<'_, PyAny>) -> PyResult<()> {
     }
     let is_writable = !has(stream, "writable")? || method(stream, "writable", ())?.is_truthy()?;
     // Some that can be written to say nothing of it.
-    let can_write = is_writable || stream.call_method1("write", (PyBytes::new(stream.py(), b""),)).is_ok();
-    can_write.then_some(()).ok_or_else(|| {
+    let write = || stream.call_method1("write", (PyBytes::new(stream.py(), b""),)).map(drop);
+    let written = if is_writable { Ok(()) } else { write() };
+    written.map_err(|error| {
+        if !error.is_instance_of::<PyException>(stream.py()) {
+            return error;
+        }
         match stream.py().import("io").and_then(|io| io.getattr("UnsupportedOperation")?.call1((NOT_WRITABLE,))) {
             Ok(error) => PyErr::from_value(error),
             Err(error) => error,
@@ -190,24 +195,29 @@ pub(crate) fn cut(stream: &Bound<'_, PyAny>, start: u64) -> PyResult<()> {
 const WORTH_ALLOCATING: u64 = 16 << 20;
 
 /// Lets the file system allocate space for the next bytes of a file object, as `ndarray.tofile` does, because many
-/// small allocations take half as long again. The size of the file stays. A failure of the system does not matter.
-pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) {
+/// small allocations take half as long again. The size of the file stays. An `Exception` does not matter.
+pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) -> PyResult<()> {
     #[cfg(target_os = "linux")]
     {
-        let allocate = || -> Option<()> {
-            let number: i32 = method(stream, "fileno", ()).ok()?.extract().ok()?;
-            let position: u64 = method(stream, "tell", ()).ok()?.extract().ok()?;
+        let allocate = || -> PyResult<()> {
+            let number: i32 = method(stream, "fileno", ())?.extract()?;
+            let position: u64 = method(stream, "tell", ())?.extract()?;
             let path = format!("/dev/fd/{number}");
-            let is_file = std::fs::metadata(&path).is_ok_and(|found| found.is_file());
-            let file = is_file.then(|| std::fs::OpenOptions::new().write(true).open(path))?.ok()?;
-            stream.py().detach(|| rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, position, len)).ok()
+            if std::fs::metadata(&path)?.is_file() {
+                let file = std::fs::OpenOptions::new().write(true).open(path)?;
+                let allocate = || rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, position, len);
+                stream.py().detach(allocate).map_err(io::Error::from)?;
+            }
+            Ok(())
         };
+        let is_end = |error: &PyErr| !error.is_instance_of::<PyException>(stream.py());
         if len >= WORTH_ALLOCATING {
-            let _ = allocate();
+            return allocate().or_else(|error| if is_end(&error) { Err(error) } else { Ok(()) });
         }
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (stream, len, WORTH_ALLOCATING);
+    Ok(())
 }
 
 /// A file object to write to. It must be able to seek and to truncate.

@@ -116,7 +116,7 @@ impl Writer {
     ) -> PyResult<BlobWriter> {
         let blob = self.open(py, open)?;
         if let (Some(stream), Some(len)) = (&self.made()?.stream, wanted.len()) {
-            stream::allocate(stream.bind(py), len);
+            stream::allocate(stream.bind(py), len)?;
         }
         Ok(blob.wanting(wanted))
     }

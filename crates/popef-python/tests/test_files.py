@@ -724,6 +724,46 @@ def test_numpy_compares_arrays_with_tensors(tensor):
     assert tensor("w") != tensor("scalar")
     assert tensor("w") != "w"
     assert (tensor("w") == 5) is False
+    assert (tensor("w") < np.array([1, 0], "f4")).tolist() == [True, False]
+
+
+def test_an_exception_while_a_tensor_is_compared_is_no_answer(rows):
+    class Stream(io.BytesIO):
+        def read(self, size=-1):
+            if interrupts:
+                raise KeyboardInterrupt
+            return super().read(size)
+
+    path, expected = rows
+    interrupts = False
+    tensor = popef.open(Stream(path.read_bytes()))["t"]
+    interrupts = True
+    for compare in lambda: tensor == expected, lambda: tensor != expected, lambda: expected == tensor:
+        with pytest.raises(KeyboardInterrupt):
+            compare()
+
+
+REFUSED = """
+import sys
+import popef
+
+def refuse(event, arguments):
+    if event == "open" and arguments[0] == sys.argv[1]:
+        raise PermissionError("refused")
+
+file = popef.open(sys.argv[1])
+sys.addaudithook(refuse)
+for read in file["t"].numpy, lambda: popef.open(sys.argv[1], map=True):
+    try:
+        read()
+    except PermissionError as error:
+        print(error)
+"""
+
+
+def test_an_audit_hook_refuses_what_it_is_told_of(run, big):
+    done = run(REFUSED, big[0])
+    assert (done.stdout, done.stderr) == ("refused\nrefused\n", "")
 
 
 @pytest.mark.parametrize("name", ["w", "scalar", "empty"])

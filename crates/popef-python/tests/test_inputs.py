@@ -136,6 +136,69 @@ def test_a_description_of_an_address_is_that_of_its_file(model, server):  # noqa
     assert "SECRET" not in str(by_address)
 
 
+class Caller:
+    """Code of the caller that raises when the module calls it."""
+
+    def __init__(self, method, error):
+        def fail(*_, **__):
+            raise error
+
+        self.__class__ = type("Caller", (Caller,), {method: fail})
+
+    def writable(self):
+        return False
+
+
+def write(given, *size):
+    with popef.Writer(io.BytesIO()) as writer:
+        writer.createOpaqueBlob("notes", "model").write(given, *size)
+
+
+CALLED = {
+    "__index__": [
+        lambda file, given: file[given],
+        lambda file, given: file.tensors[0][given],
+        lambda file, given: popef.TensorInfo([given]),
+        lambda file, given: popef.Metadata(numIpus=given),
+        lambda file, given: write(b"data", given),
+        lambda file, given: popef.split(file, by="size", max_size=given, stem="model", dry_run=True),
+        lambda file, given: popef.set(file, fields={"numIpus": given}, dry_run=True),
+    ],
+    "__fspath__": [
+        lambda file, given: popef.open(given),
+        lambda file, given: popef.Writer(given),
+        lambda file, given: popef.describe(given),
+        lambda file, given: popef.pack(tensors=given, dry_run=True),
+        lambda file, given: popef.pack(feeds={"feed": given}, dry_run=True),
+        lambda file, given: list(popef.scan([given])),
+    ],
+    "__array__": [
+        lambda file, given: write(given),
+        lambda file, given: popef.set(file, tensors={"input_parameter": given}, dry_run=True),
+        lambda file, given: popef.pack(tensors={"tensor": given}, dry_run=True),
+    ],
+    "__iter__": [
+        lambda file, given: popef.TensorInfo(given),
+        lambda file, given: popef.check(file, loaders=given),
+        lambda file, given: popef.merge(given, dry_run=True),
+        lambda file, given: popef.strip(file, drop=given, dry_run=True),
+        lambda file, given: popef.pack(tensors=given, dry_run=True),
+    ],
+    "__eq__": [lambda file, given: file.tensors[0] == given, lambda file, given: file.tensors[0] != given],
+    "write": [lambda file, given: popef.Writer(given)],
+}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), TypeError("mine"), ValueError("mine")], ids=repr)
+@pytest.mark.parametrize(("method", "call"), [(method, call) for method in CALLED for call in CALLED[method]])
+def test_what_code_of_the_caller_raises_comes_through(method, call, error, interop):
+    if method == "write" and isinstance(error, Exception):
+        pytest.skip("an object that refuses to be written to is not for writing")
+    with pytest.raises(type(error)) as raised:
+        call(popef.open(interop / "executable.popef"), Caller(method, error))
+    assert raised.value is error
+
+
 WRITERS = {
     "Writer": popef.Writer,
     "FileWriter": popef.FileWriter,

@@ -1,6 +1,7 @@
 """Checks files before they are shipped. The rules are those of the tool ``popef check``."""
 
 import os
+from collections.abc import Iterable
 
 from popef import _popef
 
@@ -159,11 +160,8 @@ def check(*files, deep=False, loaders=(), policy=None, progress=None):
 
 def names_of(loaders):
     """The names of loaders. A single one may be given alone."""
-    names = [loaders] if isinstance(loaders, str) else loaders
-    try:
-        names = list(names)
-    except TypeError:
-        names = [names]
+    is_one = isinstance(loaders, str) or not isinstance(loaders, Iterable)
+    names = [loaders] if is_one else list(loaders)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"loaders is the name of a loader, or several, not {loaders!r}")
     return names

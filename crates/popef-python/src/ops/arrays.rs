@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyMapping, PySlice, PyString};
 use crate::bytes::Given;
 use crate::elements::Elements;
 use crate::error::raise_operation;
+use crate::exception::reworded;
 use crate::work::COPIED;
 use crate::{path, text};
 
@@ -30,13 +31,14 @@ impl GivenArrays {
         given: Option<&Bound<'_, PyAny>>,
         wanted: impl Fn(&Text<'_>) -> Option<TensorInfo>,
     ) -> PyResult<Self> {
-        match given.map(|given| given.cast::<PyMapping>()) {
-            Some(Ok(given)) => arrays(given, wanted).map(GivenArrays::Memory),
-            Some(Err(_)) if given.is_some_and(|given| given.hasattr("__array__").unwrap_or(false)) => {
-                Err(PyTypeError::new_err("an array needs a name: {\"name\": array}"))
-            }
-            _ => path::several(given).map(GivenArrays::Files),
+        let Some(array) = given else { return Ok(GivenArrays::Files(Vec::new())) };
+        if let Ok(given) = array.cast::<PyMapping>() {
+            return arrays(given, wanted).map(GivenArrays::Memory);
         }
+        if array.hasattr("__array__")? {
+            return Err(PyTypeError::new_err("an array needs a name: {\"name\": array}"));
+        }
+        path::several(given).map(GivenArrays::Files)
     }
 }
 
@@ -57,10 +59,10 @@ pub(super) fn array<'py>(
     let name = text::extract(name)?;
     // A text has bytes too, but a caller who gives one means a path.
     if given.is_instance_of::<PyString>() {
-        return Err(of_name(py, &name, &PyTypeError::new_err("an array is needed, not a str")));
+        return Err(of_name(py, &name, PyTypeError::new_err("an array is needed, not a str")));
     }
-    let elements = Elements::of(given).map_err(|error| of_name(py, &name, &error))?;
-    let source = Source::of(Given::of(&elements.object, None).map_err(|error| of_name(py, &name, &error))?);
+    let elements = Elements::of(given).map_err(|error| of_name(py, &name, error))?;
+    let source = Source::of(Given::of(&elements.object, None).map_err(|error| of_name(py, &name, error))?);
     let info = match (elements.data_type, wanted(&name)) {
         (None, Some(wanted)) if wanted.size_in_bytes().ok() == Some(source.size()) => wanted,
         (None, _) => TensorInfo::new(DataType::U8, [i64::try_from(source.size()).unwrap_or(i64::MAX)]),
@@ -70,13 +72,10 @@ pub(super) fn array<'py>(
 }
 
 /// The error of the same type, after the name of the array.
-fn of_name(py: Python<'_>, name: &Text<'_>, error: &PyErr) -> PyErr {
+fn of_name(py: Python<'_>, name: &Text<'_>, error: PyErr) -> PyErr {
     let message = format!("{:?}: {}", name.to_string_lossy(), error.value(py));
-    if error.is_instance_of::<PyValueError>(py) {
-        PyValueError::new_err(message)
-    } else {
-        PyTypeError::new_err(message)
-    }
+    let is_value = error.is_instance_of::<PyValueError>(py);
+    reworded(py, error, || if is_value { PyValueError::new_err(message) } else { PyTypeError::new_err(message) })
 }
 
 /// The array that the tensor, feed or input of a name takes.

@@ -13,6 +13,7 @@ use pyo3::types::{PyDict, PyMapping};
 use super::arrays::{GivenArrays, array};
 use super::select::Select;
 use super::{To, opened, operate, packing, wrong};
+use crate::exception::is_refusal;
 use crate::{path, text};
 
 /// Writes the blobs of a file into a new folder, as `popef extract` does. `pack` makes the same file from it again.
@@ -145,6 +146,7 @@ fn packed_executables(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PackInpu
 fn feed(name: &Bound<'_, PyAny>, given: &Bound<'_, PyAny>) -> PyResult<PackInput> {
     match path::extract(given) {
         Ok(path) => Ok(PackInput::Feed(text::extract(name)?, path)),
+        Err(error) if !is_refusal(given.py(), &error) => Err(error),
         Err(_) => array(name, given, |_| None).map(PackInput::Runs),
     }
 }

@@ -157,7 +157,7 @@ fn several(given: &Bound<'_, PyAny>) -> PyResult<Vec<popef::File>> {
     if is_one {
         return Err(needed());
     }
-    let files = given.try_iter().map_err(|_| needed())?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
+    let files = callback::items(given, needed)?.map(|file| opened(&file?)).collect::<PyResult<Vec<_>>>()?;
     if files.is_empty() { Err(PyValueError::new_err("there are no files to merge")) } else { Ok(files) }
 }
 

@@ -122,7 +122,7 @@ fn wanted_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
             "select needs a pattern of names, a BlobType, a class of blobs, a callable, or a list of these",
         )
     };
-    given.try_iter().map_err(|_| needed())?.map(|one| one_of(&one?)?.ok_or_else(needed)).collect()
+    callback::items(given, needed)?.map(|one| one_of(&one?)?.ok_or_else(needed)).collect()
 }
 
 fn one_of(given: &Bound<'_, PyAny>) -> PyResult<Option<Wanted>> {
