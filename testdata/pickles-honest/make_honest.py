@@ -91,6 +91,10 @@ def of_numpy():
         numpy.array(["a", None], dtype=object), numpy.ma.masked_array([1, 2], [True, False]), record, numpy.float16,
         numpy.array(["2024-01-01"], dtype="M8[D]"), numpy.array(["ab"]), numpy.asfortranarray(numpy.ones((2, 2))),
     ])
+    # A view shares the fields of its array.
+    fields = numpy.zeros(2, [("a", "i4"), ("b", "f8")])
+    views = [fields, fields.view(numpy.recarray), fields.view(numpy.recarray)[0], fields.view(fields.dtype)]
+    dump(f"{version}-views", [*views, numpy.recarray((2,), [("a", "i4"), ("b", object)])], (0, 2, 4))
     inner = numpy.dtype([("a", "i1"), ("b", object)], align=True)
     kinds = [
         [("a", "f8"), ("b", "f8")], inner, [("a", inner, (2,)), ("b", "U3")], (object, (2,)), ("f4", (2, 3)), [(("title", "a"), "f4")],
@@ -121,6 +125,7 @@ def of_pandas():
     ]
     dump(f"{version}-more", more, (2, 4))
     kinds = [pandas.Series([1, 2], dtype="Int64"), pandas.Series(["a", "b"], dtype="category"), pandas.Timestamp(0), pandas.Timedelta(1)]
+    dump(f"{version}-records", [frame.to_records(), frame.to_records(index=False), frame.to_records()], (2, 4))
     dump(f"{version}-frames", [frame, frame.set_index(["a", "c"]), frame.set_index("d"), *kinds], (2, 4))
 
 

@@ -603,6 +603,8 @@ def types_of_numpy():
     objects, numbers = kind("O8") + plain(-1, 63), kind("f8") + plain(-1, 0)
     fields = lambda of, at: b"}" + text("a") + of + number(at) + b"\x86s"
     with_fields = lambda of, at, flags, size=8: state(b"N", text("a") + b"\x85", fields(of, at), size, flags)
+    again = lambda fields, size=8: kind(f"V{size}") + state(b"N", text("a") + b"\x85", fields, size, 16)
+    shared = again(b"}\x94" + text("a") + numbers + b"K\x00\x86s")
     change = "(change of {})"
     times = lambda of, count: of + b"K" + bytes([count]) + b"\x85\x86"
     # NumPy takes as many objects out of the list as the shape says.
@@ -624,6 +626,9 @@ def types_of_numpy():
         ("later", kind("V8") + b"\x94h\x00" + with_fields(objects, 0, 27), "dangerous"),
         ("field-later", kind("V8") + b"\x94" + with_fields(kind("V4") + b"\x94" + plain(4, 0), 0, 16) + b"0h\x01" + plain(8, 0), "dangerous"),
         ("fields-later", kind("V8") + state(b"N", text("a") + b"\x85", b"}\x94" + text("a") + numbers + b"K\x00\x86s", 8, 16) + b"0h\x00" + text("a") + numbers + b"K\x40\x86s", "dangerous"),
+        # A view of an array has a type of its own, with the same fields.
+        ("fields-again", shared + again(b"h\x00"), "ordinary"),
+        ("fields-again-later", shared + again(b"h\x00") + b"0h\x00" + text("a") + numbers + b"K\x40\x86s", "dangerous"),
         ("array", array(b"](NNe"), "ordinary"),
         ("array-listed", array(b"(NNl"), "ordinary"),
         ("array-short", array(b"]Na"), "dangerous"),
@@ -633,6 +638,12 @@ def types_of_numpy():
         ("instance", b"(" + text("V8") + b"inumpy\ndtype\n" + with_fields(objects, 0, 0), "dangerous"),
     ):
         write(f"type-{name}", b"\x80\x04" + body + b".", verdict, *[change.format("numpy._core.multiarray._reconstruct" if "array" in name else "numpy.dtype")] * (verdict == "dangerous"))
+    # A dictionary through the memo is also a state that may be changed.
+    for name, body in (
+        ("far", shared + again(b"h\x00", 4)),
+        ("open", again(b"}\x94" + text("a") + again(b"h\x00") + b"K\x00\x86s")),
+    ):
+        write(f"type-fields-again-{name}", b"\x80\x04" + body + b".", "dangerous", ATTRIBUTE, change.format("numpy.dtype"))
     cut = b"](NNe" + called(imported_name("builtins", "slice"), b"N") + b"]s"
     write("type-array-sliced", b"\x80\x04" + array(cut) + b".", "dangerous", "(change of a value)")
 

@@ -1,5 +1,7 @@
 //! A type of NumPy's, as a pickle makes it.
 
+use super::values::Extent;
+
 /// The flags of a type whose values are pointers to objects.
 const OBJECT: u8 = 0x3f;
 /// The flags of a type with fields that have such values.
@@ -90,4 +92,12 @@ impl Type {
         }
         is_like
     }
+}
+
+/// A dictionary of fields.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Fields {
+    pub(super) extent: Extent,
+    /// It is a part of a type, so nothing changes it any more except through the memo.
+    pub(super) is_closed: bool,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::archive::Unpacking;
-use super::dtype::Type;
+use super::dtype::{Fields, Type};
 use super::halt::Halt;
 use super::imports::Imports;
 use super::list::List;
@@ -98,6 +98,7 @@ pub(super) struct Machine<N> {
     pub(super) memo: Memo<N>,
     pub(super) texts: Texts,
     pub(super) types: List<Type>,
+    pub(super) fields: List<Fields>,
     inner: Option<Box<Machine<N>>>,
 }
 
@@ -109,6 +110,7 @@ impl<N> Default for Machine<N> {
             memo: Memo::default(),
             texts: Texts::default(),
             types: List::default(),
+            fields: List::default(),
             inner: None,
         }
     }
@@ -120,6 +122,7 @@ impl<N: Copy> Machine<N> {
         self.memo.clear();
         self.texts.clear();
         self.types.truncate(0);
+        self.fields.truncate(0);
     }
 
     /// Returns the machine for pickles one level deeper.

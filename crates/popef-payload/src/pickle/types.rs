@@ -2,11 +2,12 @@
 //! So a state must be like the ones that NumPy writes.
 
 use super::ImportClass;
-use super::dtype::{COUNTED, HARMLESS, Kind, Type, WITH_OBJECTS};
+use super::dtype::{COUNTED, Fields, HARMLESS, Kind, Type, WITH_OBJECTS};
 use super::halt::Halt;
 use super::keep::Keep;
 use super::values::{Arguments, Extent, StandIn, TypePlace};
 use super::walk::Walk;
+use popef::seam::as_usize;
 
 pub(super) const DTYPE: &str = "numpy.dtype";
 
@@ -100,7 +101,10 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
                     _,
                     None,
                 ],
-            ) => type_state(sub, names, fields, size, flags),
+            ) => {
+                drop(values);
+                type_state(sub, names, self.fields_of(fields)?, size, flags)
+            }
             (StandIn::Number(1), [Some(shape), Some(_), Some(_), Some(values), _, _, None, ..])
                 if !matches!(values, StandIn::Number(_) | StandIn::None) =>
             {
@@ -139,28 +143,54 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         StandIn::List(len.saturating_add(more))
     }
 
-    /// Returns the stand-in for a dictionary of fields to which those from `start` on are added.
-    pub(super) fn fields_with(&self, extent: Extent, start: usize) -> Option<StandIn> {
+    /// Returns the stand-in for an empty dictionary. In the state of a type, the fields come fifth.
+    pub(super) fn empty_dict(&mut self) -> Result<StandIn, Halt> {
+        let mut before = self.level.stack.exact_above_mark();
+        let before: [Option<StandIn>; 5] = std::array::from_fn(|_| before.next());
+        let [Some(StandIn::Number(3 | 4)), Some(StandIn::Text(_)), Some(StandIn::None), Some(_), None] = before else {
+            return Ok(StandIn::Dict);
+        };
+        let Ok(at) = u32::try_from(self.level.fields.len()) else { return Ok(StandIn::Dict) };
+        self.level.fields.push(Fields::default())?;
+        Ok(StandIn::Fields(at))
+    }
+
+    /// Adds the values from `start` on to a dictionary of fields. Returns whether all of them are fields.
+    pub(super) fn add_fields(&mut self, at: u32, start: usize) -> bool {
+        let Some(fields) = self.level.fields.get_mut(as_usize(at.into())) else { return false };
         let mut values = self.level.stack.exact_from(start).skip(1).step_by(2);
-        let extent = values.try_fold(extent, |extent, field| match field {
+        let extent = values.try_fold(fields.extent, |extent, field| match field {
             StandIn::Tuple(Arguments::Field(field)) => Some(extent.with(field)),
             _ => None,
-        })?;
-        Some(StandIn::Fields(extent))
+        });
+        extent.map(|extent| fields.extent = extent).is_some()
+    }
+
+    /// Returns the extent of the fields of a type: of none, too. `None` if they are something else, or may still change.
+    fn fields_of(&mut self, fields: StandIn) -> Option<Option<Extent>> {
+        let (at, is_again) = match fields {
+            StandIn::None => return Some(None),
+            StandIn::Fields(at) => (at, false),
+            StandIn::SameFields(at) => (at, true),
+            _ => return None,
+        };
+        let fields = self.level.fields.get_mut(as_usize(at.into()))?;
+        fields.is_closed |= !is_again;
+        fields.is_closed.then_some(Some(fields.extent))
     }
 }
 
 /// Returns the stand-in for the state of a type, if its parts fit together.
-fn type_state(sub: StandIn, names: StandIn, fields: StandIn, size: i32, flags: i32) -> Option<Arguments> {
+fn type_state(sub: StandIn, names: StandIn, fields: Option<Extent>, size: i32, flags: i32) -> Option<Arguments> {
     // Before NumPy 2, they are a signed byte.
     let flags = u8::try_from(flags).ok().or_else(|| i8::try_from(flags).ok().map(i8::cast_unsigned))?;
-    let has_parts = (sub, fields) != (StandIn::None, StandIn::None);
+    let has_parts = sub != StandIn::None || fields.is_some();
     let is_like = match (sub, fields) {
-        (StandIn::None, StandIn::None) => names == StandIn::None,
-        (StandIn::Tuple(Arguments::SubType { flags: of, size: len }), StandIn::None) => {
+        (StandIn::None, None) => names == StandIn::None,
+        (StandIn::Tuple(Arguments::SubType { flags: of, size: len }), None) => {
             names == StandIn::None && flags == of && i64::from(len) == i64::from(size)
         }
-        (StandIn::None, StandIn::Fields(extent)) => {
+        (StandIn::None, Some(extent)) => {
             let wanted = if extent.has_objects() { WITH_OBJECTS } else { 0 };
             let is_flagged = flags & wanted == wanted && flags & !(wanted | HARMLESS) == 0;
             names != StandIn::None && is_flagged && i64::from(extent.end()) <= i64::from(size)

@@ -40,8 +40,10 @@ pub(super) enum StandIn {
     Number(i32),
     None,
     Type(TypePlace),
-    /// A dictionary of fields, or an empty one.
-    Fields(Extent),
+    /// A dictionary of fields, by its place in [`Machine::fields`](super::machine::Machine).
+    Fields(u32),
+    /// One that has another stand-in too.
+    SameFields(u32),
     /// A list of this many values.
     List(u32),
     /// A list that has another stand-in too.
@@ -123,12 +125,10 @@ impl TypePlace {
 }
 
 /// Where fields end, and whether they have pointers to objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent(u32);
 
 impl Extent {
-    const NONE: Self = Extent(0);
-
     pub(super) fn new(has_objects: bool, end: u32) -> Option<Self> {
         (end >> 31 == 0).then_some(Extent(end << 1 | u32::from(has_objects)))
     }
@@ -150,7 +150,8 @@ impl StandIn {
     /// Returns the stand-in for another reference to the same value.
     pub(super) fn again(self) -> StandIn {
         match self {
-            StandIn::Dict | StandIn::Versioned(_) | StandIn::Fields(_) => StandIn::SameDict,
+            StandIn::Dict | StandIn::Versioned(_) => StandIn::SameDict,
+            StandIn::Fields(at) => StandIn::SameFields(at),
             StandIn::Own(class) => StandIn::OwnAgain(class),
             StandIn::List(_) => StandIn::SameList,
             other => other,
@@ -165,6 +166,7 @@ impl StandIn {
             StandIn::Type(place) => StandIn::Own(place.import()),
             StandIn::OwnAgain(class) => StandIn::Own(class),
             StandIn::Fields(_) => StandIn::Dict,
+            StandIn::SameFields(_) => StandIn::SameDict,
             StandIn::Tuple(Arguments::Lengths { is_one: true, .. }) => StandIn::Tuple(Arguments::Plain),
             StandIn::Tuple(Arguments::Lengths { .. } | Arguments::Spelt(_)) => StandIn::Tuple(Arguments::Plains),
             StandIn::Tuple(Arguments::Field(_) | Arguments::SubType { .. } | Arguments::TypeState { .. }) => {
@@ -195,9 +197,6 @@ impl<N> Slot<N> {
 }
 
 const _: () = assert!(size_of::<Slot<()>>() == 8 && size_of::<Option<Slot<()>>>() == 8, "there may be very many");
-
-/// An empty dictionary.
-pub(super) const NO_ITEMS: StandIn = StandIn::Fields(Extent::NONE);
 
 pub(super) const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
 const TOO_LARGE: Halt = Halt::Spent("it has more texts than can be counted");
@@ -287,6 +286,10 @@ impl<N: Copy> Stack<N> {
 
     pub(super) fn exact_from(&self, start: usize) -> impl Iterator<Item = StandIn> {
         self.slots_from(start).map(|slot| slot.stand_in)
+    }
+
+    pub(super) fn exact_above_mark(&self) -> impl Iterator<Item = StandIn> {
+        self.exact_from(self.floor)
     }
 
     pub(super) fn nodes_from(&self, start: usize) -> impl Iterator<Item = N> {

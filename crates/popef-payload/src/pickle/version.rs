@@ -12,14 +12,13 @@ const UNCLEAR_VERSION: &str = "it sets PopTorch's version in a way that cannot b
 
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Returns the stand-in for a dictionary to which the keys and values from `start` on are added.
-    pub(super) fn dict_with(&self, dict: StandIn, start: usize) -> StandIn {
+    pub(super) fn dict_with(&mut self, dict: StandIn, start: usize) -> StandIn {
         if dict == StandIn::Reserved {
             return dict;
         }
-        if let StandIn::Fields(extent) = dict {
+        if let StandIn::Fields(at) = dict {
             let plainer = self.dict_with(StandIn::Dict, start);
-            let fields = self.fields_with(extent, start).filter(|_| plainer == StandIn::Dict);
-            return fields.unwrap_or(plainer);
+            return if plainer == StandIn::Dict && self.add_fields(at, start) { dict } else { plainer };
         }
         let Machine { stack, texts, .. } = &*self.level;
         let (keys, values) = (stack.values_from(start).step_by(2), stack.values_from(start).skip(1).step_by(2));
@@ -126,7 +125,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn check_change(&mut self) -> Result<(), Halt> {
         match self.level.stack.top().map(|top| top.stand_in) {
             Ok(StandIn::Import(import)) => self.import_change(import),
-            Ok(StandIn::SameDict) => {
+            Ok(StandIn::SameDict | StandIn::SameFields(_)) => {
                 self.dict_changed_again = true;
                 self.type_with_fields.map_or(Ok(()), |of| self.import_change(of))
             }

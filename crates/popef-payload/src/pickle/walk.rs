@@ -10,7 +10,7 @@ use super::input::PickleReader;
 use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Found, Machine, Scan};
 use super::op::{Notation, Op, Plain};
-use super::values::{Arguments, NO_ITEMS, Slot, StandIn};
+use super::values::{Arguments, Slot, StandIn};
 
 pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     pub(super) input: &'w mut PickleReader<'s, 'a>,
@@ -132,7 +132,8 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             Op::ByteArray(bytes) => self.byte_array(bytes),
             Op::EmptyDict => {
                 let node = self.scan.keep.make(Made::Empty(Kind::Dict))?;
-                self.push(NO_ITEMS, node)
+                let dict = self.empty_dict()?;
+                self.push(dict, node)
             }
             Op::Tuple(len) => {
                 let start = self.level.stack.start_of_last(len.into())?;
@@ -145,7 +146,8 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             Op::MarkedDict => {
                 let start = self.level.stack.unmark()?;
                 self.check_keys(start, 2)?;
-                let dict = self.dict_with(NO_ITEMS, start);
+                let empty = self.empty_dict()?;
+                let dict = self.dict_with(empty, start);
                 self.note_reserved(dict)?;
                 self.container(Kind::Dict, Part::Pairs, dict, start)
             }
