@@ -109,6 +109,8 @@ def of_numpy():
     more = [numpy.poly1d([1, 2]), numpy.char.array(["a"]), numpy.finfo(numpy.float32), numpy.add, numpy.sin]
     dump(f"{version}-more", more, (4,))
     dump(f"{version}-functions", [numpy.mean, numpy.sum, numpy.argmax, functools.partial(numpy.float32, 3)], (4,))
+    if numpy.__version__ >= "2.4":
+        dump(f"{version}-indices", [numpy.ndindex, numpy.ndindex(2, 3)], (2, 4))
     generators = [numpy.random.Generator(numpy.random.PCG64(1)), numpy.random.Generator(numpy.random.SFC64(1))]
     dump(f"{version}-generators", generators, (2, 4))
 

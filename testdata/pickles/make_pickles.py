@@ -405,7 +405,9 @@ def shapes():
     # A kept note on an exception is none, nor is a key of a dictionary that is no state.
     noted = imported_name("builtins", "ValueError") + b")R" + dictionary(__notes__=listed(text("a"))) + b"b"
     write("shape-note", b"\x80\x04" + noted + b".", "ordinary")
-    plain = b"}q\x00" + text("__version__") + b"K\x01s0h\x00h\x00\x86"
+    versioned = new("argparse.Namespace") + dictionary(__version__=text("1")) + b"b"
+    write("shape-own-version", b"\x80\x04" + versioned + b".", "ordinary")
+    plain = b"}q\x00" + text("__name__") + b"K\x01s0h\x00h\x00\x86"
     write("shape-plain-key", b"\x80\x04" + plain + b".", "ordinary")
 
 
@@ -592,6 +594,30 @@ def passed_on():
         write(f"passed-{name}", b"\x80\x04" + body + b".", "dangerous", *imports)
     honest = new("collections.ChainMap") + dictionary(maps=listed(b"}")) + b"b" + new("weakref.WeakKeyDictionary") + b"\x86"
     write("passed-nothing", b"\x80\x04" + honest + b".", "ordinary")
+
+
+def endless():
+    """Loads that never end, because something reads all that an iterator gives. Kept as a value, it does no harm."""
+    by_path = lambda path: imported_name(*path.rsplit(".", 1))
+    call = lambda path, *arguments: called(by_path(path), *arguments)
+    count, counted = call("itertools.count"), "(loop over itertools.count)"
+    for name, body, imports in (
+        ("list", call("builtins.list", count), [counted]),
+        ("repeat", call("collections.deque", call("itertools.repeat", b"N")), ["(loop over itertools.repeat)"]),
+        ("range", call("builtins.tuple", call("builtins.range", b"J\xff\xff\xff\x7f")), ["(loop over builtins.range)"]),
+        ("new", call("builtins.dict", by_path("itertools.count") + b")\x81"), [counted]),
+        ("again", count + b"\x940" + call("builtins.frozenset", b"h\x00"), [counted]),
+        ("object", b"(" + by_path("builtins.set") + count + b"o", [counted]),
+        ("instance", b"(" + count + b"ibuiltins\nset\n", [counted]),
+        ("reconstructor", call("copyreg._reconstructor", by_path("builtins.list"), by_path("builtins.list"), count), [counted, "(call of copyreg._reconstructor)"]),
+        ("state", call("random.Random") + b"(K\x03" + count + b"Ntb", [counted]),
+        ("sum", call("builtins.sum", count), [counted, "(call of builtins.sum)"]),
+        ("product", call("itertools.product", count), [counted]),
+        ("cycle", call("builtins.list", call("itertools.cycle", listed(b"N"))), ["(call of itertools.cycle)"]),
+        ("kept", listed(count, call("builtins.ValueError", count), call("itertools.repeat", count), dictionary(a=count), count + b"\x85"), []),
+        ("partial", call("functools.partial", by_path("builtins.list")) + b"(" + by_path("builtins.list") + count + b"\x85}Ntb", []),
+    ):
+        write(f"endless-{name}", b"\x80\x04" + body + b".", "dangerous" if imports else "ordinary", *imports)
 
 
 def types_of_numpy():
@@ -989,6 +1015,7 @@ def main():
     owned()
     kept()
     passed_on()
+    endless()
     types_of_numpy()
     archives()
     odd_archives()

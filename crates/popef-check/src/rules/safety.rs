@@ -50,7 +50,8 @@ pub(super) const RULES: &[Check] = &[
         .meaning(
             "A pickle imports something that runs programs or code, reads or writes files, uses the network, or \
              imports by name; or it hides what it imports, changes a class or an object that is not its own, or calls \
-             what picklers never call. From Python's own library, torch, NumPy, pandas and TensorFlow, everything \
+             something in a way that is not known to only build values; or it reads values of which there may be no \
+             end, so that loading never ends. From Python's own library, torch, NumPy, pandas and TensorFlow, everything \
              counts that is not known to only build values. No exporter writes such a pickle. Loading it can do \
              anything that the user who loads it can do.",
         )
@@ -228,8 +229,13 @@ fn described(path: &str, can: &str) -> String {
     if let Some(code) = within("(extension-") {
         return format!("imports by the extension code {code}, which only the program that loads it can resolve");
     }
+    if let Some(series) = within("(loop over ") {
+        return format!("reads all that {} gives, which may never end", quote(&series.into()));
+    }
     match within("(call of ") {
-        Some(called) => format!("calls or fills {} as no pickler does", quote(&called.into())),
+        Some(called) => {
+            format!("calls or fills {} in a way that is not known to only build values", quote(&called.into()))
+        }
         None => format!("imports {}, {can}", quote(&path.into())),
     }
 }

@@ -23,6 +23,7 @@ fn a_finding_says_what_a_dangerous_pickle_does() {
     for (pickle, does) in [
         ("os-system-4", r#"imports "posix.system", which can run programs, use files or import by name"#),
         ("build-class", r#"changes "argparse.Namespace" itself, and so all objects of that class"#),
+        ("endless-list", r#"reads all that "itertools.count" gives, which may never end"#),
         ("computed-name", "computes the name of an import while it is loaded"),
         ("extension-1", "imports by the extension code 200, which only the program that loads it can resolve"),
     ] {
@@ -138,7 +139,9 @@ fn a_finding_in_an_archive_names_the_member() {
     );
     assert_eq!(
         of("own-call-made", "PE502"),
-        [r#"opaque blob "o" is a pickle that calls or fills "pandas.DataFrame" as no pickler does"#]
+        [
+            r#"opaque blob "o" is a pickle that calls or fills "pandas.DataFrame" in a way that is not known to only build values"#
+        ]
     );
     assert_eq!(
         of("attack-namespace", "PE502")[1],

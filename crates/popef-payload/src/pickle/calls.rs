@@ -83,9 +83,21 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.import_use(b"(change of a result of ", of, class)
     }
 
-    /// Records that the pickle calls something that it imports as no pickler does.
+    /// Records that the pickle calls or fills something that it imports in a way that is not known to only build values.
     pub(super) fn import_call(&mut self, of: u16) -> Result<(), Halt> {
         self.import_use(b"(call of ", of, ImportClass::Dangerous)
+    }
+
+    /// Records that something that the pickle calls, or gives a state, may read values that never end.
+    pub(super) fn check_series(&mut self, reader: u16, values: StandIn) -> Result<(), Halt> {
+        match values {
+            StandIn::Tuple(Arguments::Series(of))
+                if self.scan.imports.get(reader).is_some_and(|reader| reader.reads_arguments()) =>
+            {
+                self.import_use(b"(loop over ", of, ImportClass::Dangerous)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn import_use(&mut self, what: &[u8], of: u16, class: ImportClass) -> Result<(), Halt> {
@@ -200,6 +212,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             self.import_call(import)?;
         }
         self.check_arguments(import, arguments)?;
+        self.check_series(import, arguments)?;
         Ok(match (role, arguments) {
             (Role::Attribute, StandIn::Tuple(Arguments::ImportAndText(of, name))) => {
                 self.scan.imports.understand(import);
@@ -278,15 +291,19 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn marked_object(&mut self) -> Result<(), Halt> {
         let start = self.level.stack.unmark()?;
         let class = self.level.stack.slots_from(start).next().ok_or(EMPTY)?;
-        let arguments = self.arguments_node(start.saturating_add(1))?;
+        let above = start.saturating_add(1);
+        self.check_class_call(class.stand_in, above)?;
+        let arguments = self.arguments_node(above)?;
         self.level.stack.cut(start);
-        self.check_class_call(class.stand_in)?;
         self.push_object(class, arguments, true)
     }
 
-    /// Checks a call of a class with arguments that are not known.
-    fn check_class_call(&mut self, class: StandIn) -> Result<(), Halt> {
+    /// Checks a call of a class with the values from `start` on.
+    fn check_class_call(&mut self, class: StandIn, start: usize) -> Result<(), Halt> {
         let StandIn::Import(class) = class else { return Ok(()) };
+        if let Some(series) = self.series_from(start) {
+            self.check_series(class, series)?;
+        }
         let is_callable = self.scan.imports.get(class).is_none_or(|class| class.is_callable() && !class.is_weak());
         if is_callable { Ok(()) } else { self.import_call(class) }
     }
@@ -295,8 +312,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let class = self.import_lines(names)?;
         let class = Slot { stand_in: StandIn::Import(class), node: self.make_import(class)? };
         let start = self.level.stack.unmark()?;
+        self.check_class_call(class.stand_in, start)?;
         let arguments = self.arguments_node(start)?;
-        self.check_class_call(class.stand_in)?;
         self.push_object(class, arguments, true)
     }
 
@@ -335,6 +352,16 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             }),
             base => !matches!(base, Some(StandIn::Own(_) | StandIn::Result(_))),
         }
+    }
+
+    /// Returns the stand-in for a tuple of the values from `start` on, if one of them may never end, or has such a value in it.
+    pub(super) fn series_from(&self, start: usize) -> Option<StandIn> {
+        let series = |value| match value {
+            StandIn::Result(of) => self.scan.imports.get(of).is_some_and(|of| of.is_series()).then_some(of),
+            StandIn::Tuple(Arguments::Series(of)) => Some(of),
+            _ => None,
+        };
+        self.level.stack.values_from(start).find_map(series).map(|of| StandIn::Tuple(Arguments::Series(of)))
     }
 
     pub(super) fn arguments_from(&self, start: usize) -> Option<Arguments> {

@@ -17,6 +17,9 @@ const LONGEST_PATH: usize = 2048;
 
 const TOO_MANY: &str = "it imports more than any model needs";
 
+/// The modules of Python's exceptions.
+const EXCEPTIONS: [&str; 3] = ["builtins", "__builtin__", "exceptions"];
+
 /// Functions whose arguments matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -131,7 +134,7 @@ impl Import<'_> {
     /// make itself, or one of a class that only keeps numbers.
     pub(super) fn is_partial_safe(&self) -> bool {
         match self.role {
-            Role::Ordinary(Use::Own | Use::Plain | Use::Value) => true,
+            Role::Ordinary(of) if of.is_callable() => true,
             Role::Other | Role::Mapping => self.class != ImportClass::Dangerous,
             _ => keeps_numbers(self.path),
         }
@@ -150,9 +153,26 @@ impl Import<'_> {
 
     /// Whether a call of it does no harm, whatever its arguments.
     pub(super) fn is_callable(&self) -> bool {
-        let is_callable =
-            matches!(self.role, Role::Ordinary(Use::Own | Use::Plain | Use::Value) | Role::Mapping | Role::Encode);
+        let is_callable = match self.role {
+            Role::Ordinary(of) => of.is_callable(),
+            role => matches!(role, Role::Mapping | Role::Encode),
+        };
         is_callable || self.class != ImportClass::Ordinary
+    }
+
+    /// Whether a call of it gives values that may never end.
+    pub(super) fn is_series(&self) -> bool {
+        self.role == Role::Ordinary(Use::Series)
+    }
+
+    /// Whether a call or a state of it may read all values of an argument. Exceptions and `repeat` keep theirs, and of what is not
+    /// known, nothing else is known either.
+    pub(super) fn reads_arguments(&self) -> bool {
+        let is_exception = || {
+            self.role == Role::Ordinary(Use::Own)
+                && self.path.split_once('.').is_some_and(|(module, _)| EXCEPTIONS.contains(&module))
+        };
+        self.class == ImportClass::Ordinary && !self.path.ends_with(".repeat") && !is_exception()
     }
 
     /// Whether it is a dictionary of weak references, which cannot be pickled. Its state and what it is made of can call.
@@ -192,7 +212,7 @@ impl Import<'_> {
     pub(super) fn may_have_names(&self) -> bool {
         let is_state = match self.role {
             Role::Ordinary(Use::Own) | Role::Generator => self.path.starts_with("numpy."),
-            Role::Ordinary(of) => of == Use::Plain || self.is_class() && self.path.starts_with("pandas."),
+            Role::Ordinary(of) => of.is_plain() || self.is_class() && self.path.starts_with("pandas."),
             role => matches!(role, Role::Other | Role::Encode),
         };
         !is_state
@@ -200,7 +220,8 @@ impl Import<'_> {
 
     /// Whether its result may be a text. What classes of the model give is for whoever knows them to say.
     pub(super) fn may_be_text(&self) -> bool {
-        self.role != Role::Ordinary(Use::Plain) && (self.class != ImportClass::Unknown || !self.is_class())
+        !matches!(self.role, Role::Ordinary(of) if of.is_plain())
+            && (self.class != ImportClass::Unknown || !self.is_class())
     }
 
     /// Whether its name alone shows the danger. Texts may begin like an import of Python's library.

@@ -105,7 +105,8 @@ pub struct PickleImport {
     /// one such as `__class__`; `(change of a result of model.make)` if it changes what a call returned that other objects
     /// may share.
     /// `(call of a value)` if it calls what it does not import; `(call of torch.nn.ReLU)` if it calls a class or a
-    /// function as no pickler does, or puts items into an object of the class.
+    /// function in a way that is not known to only build values, or puts items into an object of the class; `(loop over
+    /// itertools.count)` if it reads values of which there may be no end.
     pub path: String,
     /// The byte of the opcode, counted from the start of the data. For a pickle inside another one, the byte of the opcode
     /// that contains it.

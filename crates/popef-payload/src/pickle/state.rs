@@ -13,7 +13,7 @@ use super::walk::Walk;
 const RESERVED: &str = "(change of an attribute of Python's own)";
 
 /// Attributes of that spelling which Python never looks up to do something, and which objects honestly have.
-const NOTES: [&[u8]; 3] = [b"__notes__", b"__orig_class__", b"__doc__"];
+const NOTES: [&[u8]; 4] = [b"__notes__", b"__orig_class__", b"__doc__", b"__version__"];
 
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     /// Whether a key may be the name of an attribute that Python looks up by itself. A text of a call may be any text.

@@ -66,6 +66,8 @@ pub(super) enum Arguments {
     Stated,
     /// What NumPy makes a generator of random numbers of.
     Generator,
+    /// Values of which one may never end: what this import gives.
+    Series(u16),
     /// No values.
     Nothing,
     /// Other values, of which one may be a dictionary with names that Python looks up by itself.

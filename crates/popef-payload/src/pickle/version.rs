@@ -94,6 +94,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         if !is_safe {
             self.scan.imports.misuse(class);
         }
+        self.check_series(class, state.stand_in)?;
         if is_poptorch && self.level.depth == 0 {
             self.set_version(state.stand_in);
         }

@@ -251,6 +251,12 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
         let arguments = || self.arguments_from(start).or_else(|| self.has_names(start).then_some(Arguments::Named));
         let pair = self.pair_from(start).or_else(|| arguments().map(StandIn::Tuple));
         let stand_in = self.type_part_from(start).map(StandIn::Tuple).or(pair).unwrap_or(StandIn::Other);
+        let stand_in = match stand_in {
+            // A `partial` reads nothing before it is called.
+            StandIn::Tuple(Arguments::Partial(_) | Arguments::Named) => stand_in,
+            StandIn::Tuple(_) | StandIn::Other => self.series_from(start).unwrap_or(stand_in),
+            _ => stand_in,
+        };
         // NumPy's generators are made with a function that makes their bits.
         if stand_in != StandIn::Tuple(Arguments::Generator) {
             self.leak_from(start);

@@ -16,8 +16,22 @@ pub(in super::super) enum Use {
     Own,
     /// Calls give values that can be keys and states.
     Plain,
+    /// The same, with values that may never end.
+    Series,
     /// Calls give anything.
     Value,
+}
+
+impl Use {
+    /// Whether a call does no harm, whatever its arguments.
+    pub(in super::super) fn is_callable(self) -> bool {
+        !matches!(self, Use::Named | Use::Made)
+    }
+
+    /// Whether calls give values that can be keys and states.
+    pub(in super::super) fn is_plain(self) -> bool {
+        matches!(self, Use::Plain | Use::Series)
+    }
 }
 
 /// The use of each pair of a module and a name.
@@ -33,6 +47,7 @@ static NAMES: LazyLock<HashMap<(&str, &str), Use>> = LazyLock::new(|| {
                 Some("*") => Use::Made,
                 Some("+") => Use::Own,
                 Some("=") => Use::Plain,
+                Some("~") => Use::Series,
                 _ => Use::Value,
             };
             modules = words.next().unwrap_or_default();
