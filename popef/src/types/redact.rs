@@ -36,16 +36,23 @@ pub fn redact_word(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// A word without its login, if it is `user:password@host/path`, or `user:password@host:/path` as `scp` takes it, perhaps
-/// behind an option. A drive of Windows is no user, and a password that begins with a slash is a path.
+/// A word without its login and its query, if it is `user:password@host/path`, or `user:password@host:/path` as `scp` takes it, perhaps
+/// behind an option. In place of the path, there may be a query or a port. A drive of Windows is no user, and a password that begins with a slash is a path.
 fn without_login(word: &str) -> Option<String> {
     let word = narrow(word);
     let (user, behind) = word.split_once(':')?;
     let (password, host) = behind.rsplit_once('@')?;
     let (option, user) = user.rfind('=').map_or(("", user), |at| user.split_at(at.saturating_add(1)));
     let is_login = !user.is_empty() && !user.contains(is_slash) && !password.starts_with(is_slash);
-    let has_path = host.find(is_slash).is_some_and(|at| at > 0);
-    (is_login && has_path).then(|| format!("{option}{host}"))
+    let is_query = |at: &usize| has_value(host.split_at(*at).1.get(1..).unwrap_or_default());
+    let query = host.match_indices(['?', '#']).map(|(at, _)| at).find(is_query);
+    let (place, query) = host.split_at(query.unwrap_or(host.len()));
+    let has_path = place.find(is_slash).is_some_and(|at| at > 0);
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let has_port = place.split_once(':').is_some_and(|(_, port)| is_port(port));
+    let is_address = has_path || has_port || !query.is_empty();
+    let query = if query.starts_with('?') { "?..." } else { "" };
+    (is_login && is_address).then(|| format!("{option}{place}{query}"))
 }
 
 fn is_slash(c: char) -> bool {
@@ -237,12 +244,25 @@ mod tests {
             ("u:SECRET@h:/a", "h:/a"),
             ("u:SECRET@h/a", "h/a"),
             ("u:SE/CRET@x@h/a", "h/a"),
+            ("u:SECRET@h?x=1", "h?..."),
+            ("u:p@h/a?sig=SECRET", "h/a?..."),
+            ("u:SECRET@h#x=SECRET", "h"),
+            ("u:SECRET@h:22", "h:22"),
             ("--output=u:SECRET@h/a", "--output=h/a"),
             ("u\u{ff1a}SECRET\u{ff20}h/a", "h/a"),
         ] {
             assert_eq!(redact_word(word), shown);
         }
-        for word in ["a:b@c", "a:b@c.popef", "C:/a@b/c", r"D:\a@b\c", "models/a:b@c/d", "git@host:/a", "x:/b@c/d"] {
+        for word in [
+            "a:b@c",
+            "a:b@c.popef",
+            "a:b@c?.popef",
+            "C:/a@b/c",
+            r"D:\a@b\c",
+            "models/a:b@c/d",
+            "git@host:/a",
+            "x:/b@c/d",
+        ] {
             assert_eq!(redact_word(word), word);
         }
     }

@@ -5,7 +5,7 @@ use crate::common::Place;
 const SECRET: &str = "hunter2";
 
 /// Addresses of which no command can do anything, and one of a server that is not there.
-const ADDRESSES: [&str; 24] = [
+const ADDRESSES: [&str; 26] = [
     "ftp://u:hunter2@h/a.popef",
     "gcs://b/a.popef?sig=hunter2",
     "oci://u:hunter2@h/a.popef",
@@ -30,6 +30,8 @@ const ADDRESSES: [&str; 24] = [
     "https:\u{ff0f}\u{ff0f}u\u{ff1a}hunter2\u{ff20}h/a.popef",
     "u:hunter2@h:/a.popef",
     "u:hunter2@h/a.popef",
+    "u:hunter2@h?sig=hunter2",
+    "//u:hunter2@h?x=1",
 ];
 
 #[test]
@@ -98,7 +100,7 @@ fn no_command_shows_a_secret() {
         &["tiles", "vars", "URL"],
         &["tiles", "exec", "URL"],
         &["tiles", "plan", "URL"],
-        &["report", "URL", "-o", "out.html"],
+        &["report", "URL", file, "-o", "out.html", "--force"],
         &["report", file, "-o", "URL"],
         &["completions", "URL"],
         &["man", "URL"],
