@@ -26,9 +26,11 @@ pub(crate) fn unread(error: &ReadError, code: Code, path: &Path) -> Error {
 
 /// The same of a file of which nothing could be read. It may be for another command.
 pub(crate) fn refused(error: &ReadError, code: Code, path: &Path) -> Error {
-    match (error.of_system(), meant(path)) {
-        (Some(_), _) | (_, None) => unread(error, code, path),
-        (None, Some(meant)) => Error::new(code, format!("{error}; {meant}")).in_file(path),
+    match meant(path) {
+        Some(meant) if !matches!(error.kind, ReadErrorKind::Unreadable(_)) => {
+            Error::new(code, format!("{error}; {meant}")).in_file(path)
+        }
+        _ => unread(error, code, path),
     }
 }
 
