@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
         // A listing that nobody reads ends early, and a check does not.
         Ok(Job::Check(checking, format)) => {
             let out = &mut out(Box::new(UntilClosed::new(to)));
-            ended(checking.run(POPEF_DUMP, &mut [Shown { format, out, on_screen: true }]))
+            ended(checking.run(POPEF_DUMP, &mut [Shown { format, out, on_screen: true }]).map(|ended| ended.status))
         }
         Ok(Job::List(listing)) => ended(listing.run(POPEF_DUMP, &mut out(to))),
     }

@@ -30,10 +30,12 @@ fn remember(tool: &str, line: &[OsString]) {
     *TYPED.lock().unwrap_or_else(PoisonError::into_inner) = [tool.into()].into_iter().chain(words).collect();
 }
 
-/// What a file is that is not PopEF, and how to go on: with the user's own line, in which the file comes through a pipe.
-pub fn advised(foreign: &Foreign, path: &Path) -> String {
+/// What a file is that is not PopEF, and how to go on: with the user's own line, in which the file comes through a pipe. If the
+/// command leaves a file all the same, `leaves_file`, that line replaces it.
+pub fn advised(foreign: &Foreign, path: &Path, leaves_file: bool) -> String {
     let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
-    foreign.advising_line(|instead| with_instead(&line, path, instead))
+    let force = if leaves_file && !line.iter().any(|word| word == "--force") { " --force" } else { "" };
+    foreign.advising_line(|instead| with_instead(&line, path, &format!("{instead}{force}")))
 }
 
 /// Options whose values may be secret. A line with one of them is not shown.
@@ -58,7 +60,7 @@ fn with_instead(line: &[OsString], path: &Path, instead: &str) -> Option<String>
         (Path::new(word).is_dir() && !is_value(at))
             || (word == "-" && !is_output(at))
             || word == path.as_os_str()
-            || (instead == "-" && (word == "--in-place" || word == "--output-dir"))
+            || (!instead.starts_with("--") && (word == "--in-place" || word == "--output-dir"))
     };
     if others().any(cannot_be_there) {
         return None;

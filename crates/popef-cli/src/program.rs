@@ -92,10 +92,12 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// What kept a file from being read to its end.
-    pub fn failure(self, opened: &Opened) -> Option<Failure> {
+    /// What kept a file from being read to its end. `leaves_file` is whether the command leaves a file all the same.
+    pub fn failure(self, opened: &Opened, leaves_file: bool) -> Option<Failure> {
         match &opened.foreign {
-            Some(foreign) => Some(Failure::new(advised(foreign, &opened.path), Foreign::KIND, Foreign::CODE)),
+            Some(foreign) => {
+                Some(Failure::new(advised(foreign, &opened.path, leaves_file), Foreign::KIND, Foreign::CODE))
+            }
             None => opened.error().map(Failure::from),
         }
     }

@@ -118,7 +118,7 @@ impl Tool {
         if foreign.is_folder() && !self.takes_lists {
             return "this is a folder; give a file in it".to_owned();
         }
-        advised(foreign, path)
+        advised(foreign, path, false)
     }
 
     /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped

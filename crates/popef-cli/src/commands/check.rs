@@ -57,9 +57,18 @@ pub struct Shown<'o> {
     pub on_screen: bool,
 }
 
+/// How a check ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The exit status.
+    pub status: ExitCode,
+    /// Whether there were files, and none of them could be opened.
+    pub opened_none: bool,
+}
+
 impl Checking<'_> {
-    /// Checks the files once, shows what was found in each format, and returns the exit status.
-    pub fn run(&self, program: Program, shown: &mut [Shown<'_>]) -> Result<ExitCode, Refusal> {
+    /// Checks the files once, and shows what was found in each format.
+    pub fn run(&self, program: Program, shown: &mut [Shown<'_>]) -> Result<Ended, Refusal> {
         if let Some(wrong) = self.contradiction(shown) {
             return Err(Refusal::Options(wrong));
         }
@@ -108,17 +117,28 @@ impl Checking<'_> {
         options: CheckOptions,
         log: &Log,
         shown: &mut [Shown<'_>],
-    ) -> ExitCode {
+    ) -> Ended {
+        let leaves_file = shown.iter().any(|shown| !shown.on_screen);
         let mut renderers = self.renderers(program, shown);
         let (checks, each) = (self.checks, self.sources.each);
-        let check = Check { program, args: checks, each, open: self.open, options, progress: progress("data"), log };
+        let check = Check {
+            program,
+            args: checks,
+            each,
+            open: self.open,
+            options,
+            leaves_file,
+            progress: progress("data"),
+            log,
+        };
         let mut totals = Totals::default();
         let result = check.all(files, &mut renderers, &mut totals);
         check.progress.clear();
-        match result {
+        let status = match result {
             Err(error) => program.written(Err(error)),
             Ok(()) => ExitCode::from(totals.verdict(checks.strict).status()),
-        }
+        };
+        Ended { status, opened_none: totals.files > 0 && totals.opened == 0 }
     }
 
     fn renderers<'o>(&self, program: Program, shown: &'o mut [Shown<'_>]) -> Vec<Rendered<'o>> {
@@ -163,6 +183,8 @@ struct Check<'a> {
     each: bool,
     open: fn(&Path, StreamData) -> Opened,
     options: CheckOptions,
+    /// Whether the findings go to a file, which is there when a user types the next command.
+    leaves_file: bool,
     progress: ProgressLine,
     log: &'a Log,
 }
@@ -212,25 +234,20 @@ impl Check<'_> {
     fn check(&self, files: Vec<Opened>) -> Checked {
         let report = check_telling(&files, &self.options, &self.progress);
         files.iter().for_each(|opened| self.log.cost(opened));
-        let unread = files.iter().filter_map(|opened| self.unread(opened)).collect();
+        // Findings of nothing are not written to the file.
+        let leaves_file = self.leaves_file && files.iter().any(|opened| opened.file.is_ok());
+        let unread = files.iter().filter_map(|opened| self.unread(opened, leaves_file)).collect();
         let notices = files.iter().filter_map(notice).collect();
         let mends = mends(&files, &report);
-        let files = files.into_iter().map(|opened| self.checked(opened)).collect();
+        let files = files.into_iter().map(|opened| checked(opened, leaves_file)).collect();
         Checked { group: Group::new(files, report).mended_by(mends), unread, notices }
     }
 
     /// What there is to say of a file that could not be opened, if the program says more than the report.
-    fn unread(&self, opened: &Opened) -> Option<Complaint> {
+    fn unread(&self, opened: &Opened, leaves_file: bool) -> Option<Complaint> {
         let is_told = self.program.advise.is_some() && opened.file.is_err();
-        let failure = is_told.then(|| self.program.failure(opened)).flatten()?;
+        let failure = is_told.then(|| self.program.failure(opened, leaves_file)).flatten()?;
         Some(self.program.complaint(&opened.path, &failure))
-    }
-
-    fn checked(&self, opened: Opened) -> CheckedFile {
-        let size = opened.file().map(File::size);
-        let network = opened.network.as_ref().map(Network::cost).map(|cost| (cost.requests, cost.bytes));
-        let foreign = opened.foreign.map(|foreign| advised(&foreign, &opened.path));
-        CheckedFile { path: opened.path, size, foreign, network }
     }
 
     /// What could not be done is in the output, in each format.
@@ -250,6 +267,13 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+fn checked(opened: Opened, leaves_file: bool) -> CheckedFile {
+    let size = opened.file().map(File::size);
+    let network = opened.network.as_ref().map(Network::cost).map(|cost| (cost.requests, cost.bytes));
+    let foreign = opened.foreign.map(|foreign| advised(&foreign, &opened.path, leaves_file));
+    CheckedFile { path: opened.path, size, foreign, network }
 }
 
 /// What a user should know of how a file was read.

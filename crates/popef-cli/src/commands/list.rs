@@ -229,7 +229,7 @@ impl Show<'_> {
     /// Shows one file.
     fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Shown> {
         self.log_file(opened);
-        let failure = self.program.failure(opened);
+        let failure = self.program.failure(opened, false);
         let input = FileToShow {
             index,
             path: &opened.path,

@@ -7,7 +7,7 @@ mod list;
 mod mend;
 mod policy;
 
-pub use check::{Checking, Shown, check_telling};
+pub use check::{Checking, Ended, Shown, check_telling};
 pub use explain::Explanation;
 pub use files::{meant, values_meant};
 pub use list::Listing;

@@ -205,6 +205,8 @@ pub(crate) fn reason(skipped: &Skipped) -> String {
 pub struct Totals {
     /// Files. One that was given several times counts once.
     pub files: usize,
+    /// Those of them that could be opened.
+    pub opened: usize,
     /// Errors.
     pub errors: usize,
     /// Warnings.
@@ -237,6 +239,7 @@ impl Totals {
         let report = &group.report;
         let failed = report.skipped.iter().filter(|skipped| skipped.failed).count();
         self.files += group.files.len();
+        self.opened += group.files.iter().filter(|file| file.size.is_some()).count();
         self.errors += report.count(Severity::Error);
         self.warnings += report.count(Severity::Warning);
         self.notes += report.count(Severity::Note);

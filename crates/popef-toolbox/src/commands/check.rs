@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use popef_cli::commands::{Checking, Shown};
+use popef_cli::commands::{Checking, Ended, Shown};
 use popef_cli::end::{refused, unwritten, wrong};
 use popef_cli::format::Format;
 use popef_cli::groups::{Checks, Quiet, Sources};
@@ -79,7 +79,11 @@ impl Command for Args {
         let places = formats.iter().zip(&mut outs);
         let shown = places.map(|((format, file), out)| Shown { format: *format, out, on_screen: file.is_none() });
         let mut shown: Vec<Shown<'_>> = shown.collect();
-        let status = checking.run(tool.program(), &mut shown).map_err(refused)?;
+        let Ended { status, opened_none } = checking.run(tool.program(), &mut shown).map_err(refused)?;
+        if opened_none {
+            // Then the user needs another line, for which no file may be in the way.
+            return Ok(status);
+        }
         formats.iter().zip(outs).try_for_each(|((_, file), out)| self.write(tool, *file, out))?;
         Ok(status)
     }

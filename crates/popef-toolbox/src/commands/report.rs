@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use popef::error::ErrorCode;
 use popef::File;
 use popef_check::CheckOptions;
 use popef::types::Text;
@@ -21,7 +20,7 @@ use popef_cli::signals::is_stopped;
 use popef_cli::to_file::Forms;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
-use popef_open::{Opened, in_order};
+use popef_open::{Opened, in_order, is_stdin};
 use popef_ops::{Code, Error};
 use popef_show::{
     CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
@@ -80,16 +79,19 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         FORMS.chosen(None, self.output.as_deref())?;
         let opened = self.inputs.paths()?.iter().map(|path| open_any(path)).collect::<Result<Vec<_>, _>>()?;
-        if let Some(error) = nothing_found(&opened) {
-            return Err(error);
+        // A page of nothing would only be in the way of the next one.
+        let is_nothing = opened.iter().all(|opened| opened.file.is_err() || opened.foreign.is_some());
+        let leaves_file = !is_nothing && !self.dry_run && self.output.as_deref().is_some_and(|output| !is_stdin(output));
+        let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened, leaves_file)).collect();
+        let mut failures = Failures::default();
+        if is_nothing {
+            return Ok(told(tool, &opened, &unread, &failures));
         }
         // A page that must not be replaced is known before the work.
         drop(self.begin(&opened)?);
         // A check cannot be stopped, but until here Ctrl-C ends the program.
         let group = self.check(&opened);
         tool.hear_signals();
-        let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened)).collect();
-        let mut failures = Failures::default();
         let mut page = self.begin(&opened)?;
         let written = self.write(&opened, &unread, &group, &mut page, &mut failures);
         written.map_err(|error| self.place().of_file(error))?;
@@ -100,16 +102,6 @@ impl Command for Args {
     fn common(&self) -> Common<'_> {
         Common::of(self.place()).lists()
     }
-}
-
-/// Why there is nothing to show, if no file exists.
-fn nothing_found(opened: &[Opened]) -> Option<Error> {
-    let missing = |opened: &Opened| match &opened.file {
-        Err(error) if error.code() == ErrorCode::NotFound => Some(Error::from(error.clone()).in_file(&opened.path)),
-        _ => None,
-    };
-    let mut errors = opened.iter().map(missing).collect::<Option<Vec<_>>>()?.into_iter();
-    errors.next()
 }
 
 impl Args {
@@ -197,7 +189,7 @@ fn title(opened: &[Opened]) -> String {
 }
 
 fn checked(opened: &Opened) -> CheckedFile {
-    let foreign = opened.foreign.as_ref().map(|foreign| advised(foreign, &opened.path));
+    let foreign = opened.foreign.as_ref().map(|foreign| advised(foreign, &opened.path, false));
     CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign, network: None }
 }
 

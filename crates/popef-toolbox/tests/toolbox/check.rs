@@ -89,6 +89,25 @@ fn a_file_is_replaced_only_by_force_and_an_input_never() {
     assert_eq!(place.read("policy.toml"), b"");
 }
 
+/// What the next call would have to replace. A file that is not PopEF is a finding, which is kept, and so is what was found in others.
+#[test]
+fn findings_of_nothing_are_not_written() {
+    let place = place();
+    fs::create_dir(place.path("folder")).unwrap();
+    place.write("text", "no PopEF file at all, but a text");
+    for (files, status, is_written) in [
+        ("no.popef", 2, false),
+        ("folder", 2, false),
+        ("--each folder no.popef", 2, false),
+        ("no.popef PE108.popef", 2, true),
+        ("text", 1, true),
+    ] {
+        let run = place.run(&["check -o new", files].join(" ").split(' ').collect::<Vec<_>>());
+        assert_eq!((run.status, fs::remove_file(place.path("new")).is_ok()), (status, is_written), "{files}: {run:?}");
+        assert!(is_written || run.err.contains(" [not-"), "{run:?}");
+    }
+}
+
 /// Each run of each file would have the same notices, and there is nothing to do about them.
 #[test]
 fn annotations_say_what_was_left_out_only_if_that_is_wanted() {

@@ -82,7 +82,7 @@ fn a_damaged_file_gets_a_page_that_says_so() {
     assert!(run.err.contains(&damage), "{}", run.err);
 
     place.write("text.popef", "no PopEF file at all, but a text");
-    let run = place.run(&["report", "text.popef", "no-such-file.popef", "-o", "-"]);
+    let run = place.run(&["report", "damaged.popef", "text.popef", "no-such-file.popef", "-o", "-"]);
     assert_eq!(run.status, 2);
     assert_eq!(run.text().matches("Nothing could be read").count(), 2);
 }
@@ -586,9 +586,16 @@ except OSError as error:
 #[test]
 fn a_page_of_nothing_is_not_written() {
     let place = Place::with(&[]);
-    for files in [["modle.popef"].as_slice(), &["modle.popef", "wieghts.popef"]] {
+    place.write("text", "no PopEF file at all, but a text");
+    let names = place.names();
+    for (files, code) in [
+        (&["modle.popef"][..], "[not-found]"),
+        (&["modle.popef", "wieghts.popef"], "[not-found]"),
+        (&["text"], "[not-popef]"),
+        (&["."], "[not-popef]"),
+    ] {
         let run = place.run(&[&["report"], files, &["-o", "page.html"]].concat());
-        assert!(run.status == 2 && run.err.contains("[not-found]"), "{run:?}");
-        assert!(place.names().is_empty());
+        assert!(run.status == 2 && run.err.contains(code), "{run:?}");
+        assert_eq!(place.names(), names);
     }
 }
