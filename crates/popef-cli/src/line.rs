@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::{ArgMatches, Command};
 use popef::types::{redact, redact_word};
-use popef_open::{Foreign, shell_word};
+use popef_open::{Foreign, shell_path, shell_word};
 use popef_show::{When, escape, escape_rest};
 
 /// What a line means to a command. An error quotes words of the line, so it is made of what can be shown.
@@ -36,6 +36,13 @@ pub fn advised(foreign: &Foreign, path: &Path, leaves_file: bool) -> String {
     let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
     let force = if leaves_file && !line.iter().any(|word| word == "--force") { " --force" } else { "" };
     foreign.advising_line(|instead| with_instead(&line, path, &format!("{instead}{force}")))
+}
+
+/// The user's own line, in which what would be written to a path that is no file goes there through standard output.
+pub(crate) fn through_stdout(path: &Path) -> Option<String> {
+    let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let line: Vec<_> = line.iter().filter(|word| *word != "--force").cloned().collect();
+    Some(format!("{} > {}", with_instead(&line, path, "-")?, shell_path(path)?))
 }
 
 /// Options whose values may be secret. A line with one of them is not shown.

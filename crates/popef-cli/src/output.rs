@@ -7,7 +7,7 @@ use clap::Args;
 use popef_open::{is_stdin, is_stream};
 use popef_ops::{Code, Error, Overwrite, Target, TargetFolder};
 
-use crate::common::Place;
+use crate::common::{Common, Place};
 use crate::elsewhere;
 use crate::tool::raw_stdout;
 use crate::values::path;
@@ -166,8 +166,14 @@ impl EachArgs {
         self.in_place
     }
 
+    /// What the tool must know. Only one input has one output, so a folder is no list of files then.
+    pub fn common(&self) -> Common<'_> {
+        let common = Common::of(self.place());
+        if self.output.is_some() { common } else { common.lists() }
+    }
+
     /// Where the new file of a single input goes, or would go.
-    pub fn place(&self) -> Place<'_> {
+    fn place(&self) -> Place<'_> {
         Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }
     }
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use popef::error::ErrorCode;
 use popef::types::redact;
-use popef_open::{Foreign, is_stdin, name_of};
+use popef_open::{FOLDER, Foreign, is_stdin, name_of};
 use popef_ops::{Code, Error, ErrorReport, Progress};
 use popef_show::{Failure, Out, ProgressLine, When, escape_rest};
 
 use crate::common::Common;
-use crate::line::advised;
+use crate::line::{advised, through_stdout};
 use crate::program::{Complaint, Program};
 use crate::screen::{colors, progress};
 use crate::signals::{hear_signals, is_stopped};
@@ -106,17 +106,14 @@ impl Tool {
         match error.code() {
             code if code == Code::WrongArguments.as_str() => format!("See {} --help.", self.typed),
             code if code == Code::FileExists.as_str() && self.is_forced => "Choose another path.".to_owned(),
-            // Of an output, the text says what to do.
-            _ if error.to_string().ends_with("name a file in it") => "Name a file in it.".to_owned(),
-            _ if is_of_folder(error) => "This is a folder; give files.".to_owned(),
-            _ => advice(error.code(), leaves_others(error)).to_owned(),
+            code => said(error).unwrap_or_else(|| advice(code, leaves_others(error)).to_owned()),
         }
     }
 
     /// What a file is that is not PopEF, and how to go on with the command.
     pub fn foreign(&self, foreign: &Foreign, path: &Path) -> String {
         if foreign.is_folder() && !self.takes_lists {
-            return "this is a folder; give a file in it".to_owned();
+            return FOLDER.to_owned();
         }
         advised(foreign, path, false)
     }
@@ -237,6 +234,21 @@ fn elsewhere_advice(_: &str) -> &'static str {
 fn has_advice(text: &str, code: &str, advice: &str) -> bool {
     let says_more = code == Code::NotPopef.as_str() && text.contains("; ");
     says_more || text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
+}
+
+/// What to do about an error of a path that is no file, which its text may say already.
+fn said(error: &Error) -> Option<String> {
+    const SAID: [(&str, &str); 3] = [
+        ("name a file in it", "Name a file in it."),
+        (FOLDER, "This is a folder; give a file in it."),
+        ("give its bytes on standard input (-)", "Give its bytes on standard input (-)."),
+    ];
+    let text = error.to_string();
+    let said = SAID.into_iter().find(|(end, _)| text.ends_with(end)).map(|(_, advice)| advice.to_owned());
+    let is_output = || text.ends_with("write to it as to a stream");
+    let line = || error.path().filter(|_| is_output()).and_then(through_stdout);
+    let folder = || is_of_folder(error).then(|| "This is a folder; give a file in it.".to_owned());
+    said.or_else(|| line().map(|line| format!("Write to it through standard output: {line}"))).or_else(folder)
 }
 
 /// Whether a folder was given where a file is needed.

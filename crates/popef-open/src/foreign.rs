@@ -8,6 +8,9 @@ use popef::types::escape;
 
 use crate::shell::shell_path;
 
+/// What is said of a folder in the place of a single file.
+pub const FOLDER: &str = "this is a folder; give a file in it";
+
 /// What commands get in place of a folder.
 const LIST: &str = "--files-from -";
 
@@ -73,11 +76,16 @@ impl Foreign {
     }
 
     pub(crate) fn folder(path: &Path) -> Self {
-        // What cannot be shown as it is cannot be copied.
-        let path = shell_path(path).filter(|path| escape(path) == *path).unwrap_or_else(|| "FOLDER".to_owned());
+        let path = typed(path, "FOLDER");
         let from = format!("find -H {path} '(' -name '*.popef' -o -name '*.poptorch' ')' -print0 | sort -z");
         let pipe = Pipe { lead: ", or a list of them: ", from, instead: LIST };
         Foreign { said: "this is a folder; give the files in it".to_owned(), pipe: Some(pipe) }
+    }
+
+    /// For a pipe on disk, which is not opened: its writer may never come.
+    pub(crate) fn named_pipe(path: &Path) -> Self {
+        let pipe = Pipe { lead: ": ", from: format!("cat {}", typed(path, "PIPE")), instead: "-" };
+        Foreign { said: "this is a named pipe; give its bytes on standard input".to_owned(), pipe: Some(pipe) }
     }
 
     fn plain(said: String) -> Self {
@@ -97,6 +105,11 @@ impl Foreign {
         is_scheme
             .then(|| Foreign::plain(format!("this looks like an address, and there is no file of that name; {why}")))
     }
+}
+
+/// A path as a user can type it. What cannot be shown as it is cannot be copied.
+fn typed(path: &Path, otherwise: &str) -> String {
+    shell_path(path).filter(|path| escape(path) == *path).unwrap_or_else(|| otherwise.to_owned())
 }
 
 impl fmt::Display for Foreign {

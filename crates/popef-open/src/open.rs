@@ -102,8 +102,11 @@ pub fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
 }
 
 /// Opens a file on this machine, or what a name in `/dev` stands for. A pipe that has a name on disk is an error: opening it
-/// would wait for its writer, who may never come.
+/// would wait for its writer, who may never come. So is a folder.
 pub fn open_plain(path: &Path) -> io::Result<fs::File> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, foreign::FOLDER));
+    }
     if is_named_pipe(path) {
         let why = "it is a named pipe; give its bytes on standard input (-)";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -182,8 +185,8 @@ fn open_path(path: &Path, data: StreamData) -> Found {
         Ok(kind) if kind.is_dir() => (options().open(path), Some(Foreign::folder(path))),
         Ok(kind) if !kind.is_file() => match open_plain(path) {
             Ok(pipe) => open_stream(pipe, data),
-            // For a folder or a device, the library's error says more.
-            Err(_) => (options().open(path), None),
+            // Of a device, the library's error says more.
+            Err(_) => (options().open(path), is_named_pipe(path).then(|| Foreign::named_pipe(path))),
         },
         // The library reports missing files.
         Err(error) if error.kind() == io::ErrorKind::NotFound => (options().open(path), Foreign::address(path)),

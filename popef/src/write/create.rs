@@ -315,8 +315,9 @@ fn lock_old(
     match found {
         None => return Ok(None),
         Some(Found::Folder) => return Err(WriteProblem::IsFolder.into()),
-        Some(_) if !overwrite => return Err(WriteProblem::FileExists.into()),
+        Some(Found::PlainFile) if !overwrite => return Err(WriteProblem::FileExists.into()),
         Some(Found::PlainFile) => {}
+        // Overwriting it would not help.
         Some(_) => return Err(WriteProblem::NotRegularFile.into()),
     }
     match open_locked(storage, target, Access::Read) {

@@ -47,6 +47,6 @@ impl Command for Args {
     }
 
     fn common(&self) -> Common<'_> {
-        Common::of(self.output.place()).format(self.format.format).lists()
+        self.output.common().format(self.format.format)
     }
 }

@@ -104,7 +104,10 @@ impl Command for Args {
     }
 
     fn common(&self) -> Common<'_> {
-        Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run }).format(self.format.format).lists()
+        let common = Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: self.dry_run });
+        let common = common.format(self.format.format);
+        // One file is for one input, so a folder is no list of files then.
+        if self.output.as_deref().and_then(OneFile::of).is_some() { common } else { common.lists() }
     }
 }
 

@@ -104,9 +104,9 @@ fn hash_stdin(algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
     hashed.map_err(|error| if is_stopped() { Error::new(Code::Stopped, "the work was stopped") } else { error })
 }
 
-/// The digests of all bytes of a file. On another machine it must be a PopEF file.
+/// The digests of all bytes of a file. On another machine it must be a PopEF file. A folder is refused as in other commands.
 pub(super) fn whole_digests(tool: &Tool, path: &Path, algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
-    if !is_elsewhere(path) {
+    if !is_elsewhere(path) && !path.is_dir() {
         return hash_path(path, algorithms, watch);
     }
     let options = HashOptions { algorithms, whole: true, data: false, content: false, headers: false, select: &|_| false };

@@ -150,7 +150,7 @@ impl Args {
     fn read_manifest(&self) -> Result<Manifest, Error> {
         let path = self.manifest.as_path();
         check_here(path)?;
-        let is_pipe = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let is_pipe = fs::metadata(path).is_ok_and(|found| !found.is_file());
         match path.as_os_str() == "-" {
             true => Manifest::read(&mut io::stdin().lock()),
             false if is_pipe => open_plain(path)

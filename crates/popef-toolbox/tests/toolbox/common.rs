@@ -110,6 +110,12 @@ impl Place {
     }
 }
 
+/// The programs that a shell finds, with the tool among them.
+pub(crate) fn path_with_tool() -> String {
+    let folder = Path::new(env!("CARGO_BIN_EXE_popef")).parent().unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
 pub(crate) fn finish(command: &mut Command) -> Run {
     made(command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap())
 }

@@ -1,6 +1,6 @@
 //! Standard input and output: what is said if they have nothing, or take nothing.
 
-use crate::common::{Place, finish, testdata};
+use crate::common::{Place, finish, path_with_tool, testdata};
 
 /// `ssh host cat model.popef | popef ...`, if there is no such host.
 #[test]
@@ -282,6 +282,22 @@ fn a_pipe_with_a_name_is_an_error_at_once() {
             run.err.contains("pipe: ") && run.err.contains("regular file") || run.err.contains("named pipe"),
             "{run:?}"
         );
+    }
+    for (command, other_end) in [
+        ("ls pipe", "cat executable.popef > pipe"),
+        ("check pipe -o new", "cat executable.popef > pipe"),
+        ("merge executable.popef pipe --keep first -o merged", "cat executable.popef > pipe"),
+        ("compress executable.popef -o pipe", "cat pipe > read"),
+        ("check executable.popef -o pipe --force", "cat pipe > read"),
+        ("report executable.popef -o pipe", "cat pipe > read"),
+    ] {
+        let run = place.run(&command.split(' ').collect::<Vec<_>>());
+        let lines =
+            run.err.lines().filter_map(|line| line.split_once(" standard input: ").or(line.split_once(" output: ")));
+        let line = lines.last().and_then(|(_, line)| line.split(" [").next()).unwrap_or_else(|| panic!("{run:?}"));
+        let script = format!("({other_end}) 2> /dev/null & {line} && wait || {{ kill $!; exit 9; }}");
+        let run = finish(place.command_of("sh").args(["-c", &script]).env("PATH", path_with_tool()));
+        assert_eq!(run.status, 0, "{command}: {line}: {run:?}");
     }
     let script = "cat executable.popef | \"$0\" ls /dev/stdin && cat executable.popef | \"$0\" check /dev/fd/0";
     finish(place.command_of("sh").args(["-c", script, env!("CARGO_BIN_EXE_popef")])).good();
