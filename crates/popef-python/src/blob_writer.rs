@@ -63,7 +63,8 @@ impl BlobWriter {
         self.session.write(data.py(), self.number, &given, len)
     }
 
-    /// Ends the blob. A tensor or a feed must be complete. Does nothing if the blob ended before.
+    /// Ends the blob. A tensor or a feed must be complete. Does nothing if the blob ended before. Raises `PopefError` if writing failed
+    /// before and everything was discarded.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.session.end(py, self.number)
     }
