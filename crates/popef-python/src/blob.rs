@@ -20,7 +20,6 @@ use crate::entries::elements;
 use crate::enums;
 use crate::error::raise;
 use crate::field::Field as _;
-use crate::file;
 use crate::metadata::Metadata;
 use crate::number;
 use crate::origin::{Inside, Opening};
@@ -163,7 +162,7 @@ impl Blob {
 
     /// A blob is pickled as what its file is pickled as, and its number.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let (file, map, damaged) = file::pickled(py, &self.opening)?;
+        let (file, map, damaged) = self.opening.pickled(py)?;
         let unpickle = py.import("popef._popef")?.getattr("unpickle_blob")?;
         (unpickle, (file, map, damaged, self.index)).into_pyobject(py)
     }

@@ -111,22 +111,6 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
     Ok(bytes.map(Bound::cast_into).transpose()?)
 }
 
-/// What a file is pickled as: what opens it again, and whether it is mapped and may be damaged.
-pub(crate) fn pickled<'py>(py: Python<'py>, opening: &Opening) -> PyResult<(Bound<'py, PyAny>, bool, bool)> {
-    let inside = opening.get()?;
-    let given = match (&inside.bytes, opening.place()) {
-        (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
-        (_, Some(place)) => place.as_os_str().into_pyobject(py)?.into_any(),
-        (Bytes::Shared(bytes), None) => bytes.bind(py).clone(),
-        (Bytes::InParts, None) => {
-            return Err(PyTypeError::new_err(
-                "a File of a file object cannot be pickled: open it by its path, or as bytes",
-            ));
-        }
-    };
-    Ok((given, opening.path().is_some() && inside.shared().is_some(), inside.file.damage().is_some()))
-}
-
 /// The files of blobs that were unpickled and still live, by what opens them, with what they were.
 static UNPICKLED: Mutex<Vec<(Given, Weak<Opening>)>> = Mutex::new(Vec::new());
 
@@ -415,7 +399,7 @@ impl File {
 
     /// A file is pickled as its path, or as its bytes if it is in memory, and opened again.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
-        let (given, map, damaged) = pickled(py, &self.opening)?;
+        let (given, map, damaged) = self.opening.pickled(py)?;
         let options = PyDict::new(py);
         options.set_item("map", map)?;
         options.set_item("damaged", damaged)?;

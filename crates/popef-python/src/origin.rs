@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use popef::File;
 use popef::read::{Blob, BlobHandle, FileId};
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::path;
@@ -109,6 +109,22 @@ impl Opening {
 
     pub(crate) fn size(&self) -> u64 {
         self.size
+    }
+
+    /// What the file is pickled as: what opens it again, and whether it is mapped and may be damaged.
+    pub(crate) fn pickled<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, bool, bool)> {
+        let inside = self.get()?;
+        let given = match (&inside.bytes, &self.place) {
+            (Bytes::Remote(address), _) => address.into_pyobject(py)?.into_any(),
+            (_, Some(place)) => place.as_os_str().into_pyobject(py)?.into_any(),
+            (Bytes::Shared(bytes), None) => bytes.bind(py).clone(),
+            (Bytes::InParts, None) => {
+                return Err(PyTypeError::new_err(
+                    "a File of a file object cannot be pickled: open it by its path, or as bytes",
+                ));
+            }
+        };
+        Ok((given, self.path().is_some() && inside.shared().is_some(), inside.file.damage().is_some()))
     }
 
     /// Whether it is the same file as another: the same file on disk, the same bytes in memory, or the same opened file.
