@@ -9,8 +9,6 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::ser::Formatter;
 
-#[cfg(feature = "reports")]
-use crate::output::ReportFormat;
 use crate::output::escape::is_plain;
 use crate::output::out::Out;
 
@@ -202,19 +200,10 @@ impl LongObject {
         Ok(LongObject { is_empty: true })
     }
 
-    /// The same of one of several objects, if the format is a document.
-    pub(crate) fn begin_nth(
-        out: &mut Out,
-        index: usize,
-        format: ReportFormat,
-        head: &impl Serialize,
-        list: &str,
-    ) -> io::Result<Option<Self>> {
-        if format != ReportFormat::Json {
-            return Ok(None);
-        }
+    /// The same of one of several objects.
+    pub(crate) fn begin_nth(out: &mut Out, index: usize, head: &impl Serialize, list: &str) -> io::Result<Self> {
         out.put(if index == 0 { "" } else { "," });
-        LongObject::begin(out, head, list).map(Some)
+        LongObject::begin(out, head, list)
     }
 
     /// Writes an element of the list, on a line of its own.

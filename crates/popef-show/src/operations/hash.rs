@@ -27,7 +27,8 @@ impl HashRenderer {
     /// Begins with a file. `index` says how many came before it.
     pub fn begin(out: &mut Out, index: usize, path: &Path, format: ReportFormat) -> io::Result<Self> {
         let (path, in_file) = (FilePath::from(path), InFile::from(path));
-        let document = LongObject::begin_nth(out, index, format, &path, "blobs")?;
+        let is_document = format == ReportFormat::Json;
+        let document = is_document.then(|| LongObject::begin_nth(out, index, &path, "blobs")).transpose()?;
         Ok(HashRenderer { format, path, in_file, document, shows_data: false, names_algorithms: false })
     }
 

@@ -85,7 +85,8 @@ impl<'a> VerifyRenderer<'a> {
         format: ReportFormat,
         is_quiet: bool,
     ) -> io::Result<Self> {
-        let document = LongObject::begin_nth(out, index, format, shown, "blobs")?;
+        let is_document = format == ReportFormat::Json;
+        let document = is_document.then(|| LongObject::begin_nth(out, index, shown, "blobs")).transpose()?;
         Ok(VerifyRenderer { format, is_quiet, path: shown, in_file: path.into(), document, shown: Vec::new() })
     }
 
