@@ -195,20 +195,20 @@ fn vertex_types_have_cycles_and_exchanges_code_by_instruction() {
             let runs = |set: usize| {
                 steps.unwrap().iter().filter(|step| step["computeSet"].as_u64() == Some(set as u64)).count() as u64
             };
-            let in_run = match cycles.is_empty() {
-                _ if steps.is_none() => None,
-                true => estimates.as_array().map(|sets| {
+            let in_run = if steps.is_none() {
+                None
+            } else if cycles.is_empty() {
+                estimates.as_array().map(|sets| {
                     sets.iter()
                         .enumerate()
                         .map(|(set, of)| numbers(of)[row.vertex_type as usize] * runs(set))
                         .sum::<u64>()
-                }),
-                false => {
-                    let sets = numbers(&execution["vertexComputeSet"]);
-                    let each =
-                        cycles.iter().zip(&types).zip(sets).filter(|((_, of), _)| **of == u64::from(row.vertex_type));
-                    Some(each.map(|((cycles, _), set)| cycles * runs(set as usize)).sum())
-                }
+                })
+            } else {
+                let sets = numbers(&execution["vertexComputeSet"]);
+                let each =
+                    cycles.iter().zip(&types).zip(sets).filter(|((_, of), _)| **of == u64::from(row.vertex_type));
+                Some(each.map(|((cycles, _), set)| cycles * runs(set as usize)).sum())
             };
             assert_eq!(row.active_cycles_in_run, in_run, "{name} {row:?}");
             let longest = of_type.iter().max().copied().unwrap_or_default();
