@@ -1,4 +1,4 @@
-//! What a tool asks a command.
+//! The questions that a tool asks a command.
 
 use std::process::ExitCode;
 
@@ -9,9 +9,9 @@ use crate::tool::Tool;
 
 /// A command: its arguments, and what it does.
 pub trait Command {
-    /// Runs it. What is returned is the exit status: 0 for success, 1 for "no" as an answer, such as "they differ".
+    /// Runs it, and returns the exit status: 0 for success, 1 for "no" as an answer, such as "they differ".
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error>;
 
-    /// What the tool must know of its options. Each command must answer, so this has no default.
+    /// Those of its options that the tool must know. There is no default, so that every command answers.
     fn common(&self) -> Common<'_>;
 }

@@ -6,42 +6,42 @@ use popef_open::is_stdin;
 
 use crate::format::Format;
 
-/// What the options of a command say that the tool itself must know.
+/// Those options of a command that the tool itself must know.
 ///
-/// If it looked for them by their names, renaming a field would turn off what protects a user, and nobody would notice.
+/// If the tool looked for them by name, renaming a field would silently turn off a protection.
 #[derive(Clone, Copy, Debug)]
 pub struct Common<'a> {
     /// The output file, and whether it may replace an old one.
     pub output: Place<'a>,
-    /// Whether that is text. If not, reports cannot go to standard output with it, and a terminal, which obeys bytes, must not be
-    /// there.
+    /// Whether the output file is text. If not, reports cannot share standard output with it, and it must not go to a terminal, which obeys
+    /// bytes.
     pub is_text: bool,
-    /// The format that was asked for, if it is one of those that reports have.
+    /// The requested format, if it is one of reports.
     pub format: Option<Format>,
-    /// Whether it takes lists of files.
+    /// Whether the command takes lists of files.
     pub takes_lists: bool,
 }
 
 impl<'a> Common<'a> {
-    /// Those of a command that makes no file.
+    /// The options of a command that makes no file.
     pub const NONE: Common<'static> = Common::of(Place::NONE);
 
-    /// Those of a command that makes a file.
+    /// The options of a command that makes a file.
     pub const fn of(output: Place<'a>) -> Self {
         Common { output, is_text: false, format: None, takes_lists: false }
     }
 
-    /// With a format.
+    /// Sets the format.
     pub fn format(self, format: impl Into<Option<Format>>) -> Self {
         Common { format: format.into(), ..self }
     }
 
-    /// With lists of files.
+    /// Adds lists of files.
     pub fn lists(self) -> Self {
         Common { takes_lists: true, ..self }
     }
 
-    /// With a file that is text.
+    /// Says that the file is text.
     pub fn text(self) -> Self {
         Common { is_text: true, ..self }
     }
@@ -59,12 +59,12 @@ pub struct Place<'p> {
     pub path: Option<&'p Path>,
     /// Whether an existing file is replaced.
     pub force: bool,
-    /// Whether nothing is written, and only said what would be.
+    /// Whether the command only says what it would write.
     pub dry_run: bool,
 }
 
 impl Place<'static> {
-    /// That of a command that makes no file.
+    /// The place of a command that makes no file.
     pub const NONE: Self = Place { path: None, force: false, dry_run: false };
 }
 

@@ -1,7 +1,7 @@
-//! What the scripts of shells ask while somebody types: the names of the blobs of a file that is on the command line.
+//! Answers completion scripts of shells: the names of the blobs in the files on the command line.
 //!
-//! The answer must come at once, and must not harm. Only files on this machine are opened, only their headers are read, and a file
-//! that takes too long has no names. Names that a shell or a screen could misread are left out.
+//! The answer must come at once and do no harm. Only files on this machine are opened, only their headers are read, and a file that takes
+//! too long gives no names. Names that a shell or a screen could misread are left out.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -14,21 +14,21 @@ use std::time::{Duration, Instant};
 use popef::{Blob, File, OpenOptions};
 use popef_show::{blob_name, escape, type_word};
 
-/// The first argument with which a script asks. After it come the kind of words, what was typed of the word, and the words of the
-/// line.
+/// The first argument of a request. After it come the kind of words, the typed part of the word, and the words of the line.
 const ASKS: &str = "--__names";
 
-/// The most names that are offered. Of more, only those that begin as the word does.
+/// The maximum number of names that are offered. If there are more, only those that begin with the typed part are
+/// offered.
 const MOST: usize = 1000;
-/// The most words of a line that are tried as files.
+/// The maximum number of words of a line that are tried as files.
 const MOST_WORDS: usize = 64;
-/// The most bytes of a file that are read.
+/// The maximum number of bytes that are read of a file.
 const MOST_BYTES: u64 = 64 << 20;
-/// How long a file may take.
+/// The maximum time for a file.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
 popef::seam::named! {
-    /// What an option or argument takes, with the word by which a script asks for it.
+    /// The kind of names that an option or argument takes, with its word in a request.
     pub(crate) enum Names {
         /// The name of a blob.
         Blob = "blob",
@@ -44,7 +44,7 @@ popef::seam::named! {
 }
 
 impl Names {
-    /// What a blob is offered as, if it is.
+    /// The word that is offered for a blob, if any.
     fn of(self, blob: &Blob<'_>) -> Option<String> {
         let name = blob_name(blob);
         let name = name.to_str().ok().filter(|name| is_sound(name))?;
@@ -77,7 +77,7 @@ pub fn answer(line: &[OsString], to: &mut dyn Write) -> Option<ExitCode> {
     }
     let kind = Names::ALL.iter().copied().find(|known| kind == known.as_str())?;
     let names = offered(kind, &typed.to_string_lossy(), words);
-    // A shell that reads no more has its names.
+    // A shell that stops reading has enough names.
     let _ = names.iter().try_for_each(|name| writeln!(to, "{name}")).and_then(|()| to.flush());
     Some(ExitCode::SUCCESS)
 }
@@ -105,7 +105,7 @@ fn file_of(word: &OsStr) -> Option<PathBuf> {
     Some(whole).filter(is_file).or_else(|| read().filter(is_file))
 }
 
-/// A word without the quotes and backslashes that a shell takes away. What else a shell does, such as variables, is not done.
+/// A word without the quotes and backslashes that a shell takes away. Variables and other expansions stay as they are.
 fn unquoted(word: &str) -> String {
     let mut text = String::new();
     let mut letters = word.chars();
@@ -126,7 +126,7 @@ fn from_home(word: String) -> OsString {
     }
 }
 
-/// Reads the headers of a file, and what is sound of a damaged one.
+/// Reads the headers of a file, and those that can be read of a damaged one.
 fn read(path: &Path) -> io::Result<File> {
     let start = Instant::now();
     let mut bytes = fs::File::open(path)?;

@@ -13,7 +13,7 @@ pub(crate) fn target(path: &Path, overwrite: Overwrite) -> Target<'_> {
     Target::Path(path, overwrite)
 }
 
-/// The same for a dry run. What is in a bucket is not looked at.
+/// The target of a dry run, which does not look into buckets.
 pub(crate) fn trial(path: &Path, overwrite: Overwrite) -> Target<'_> {
     if popef_open::is_elsewhere(path) { Target::Nowhere } else { Target::Trial(path, overwrite) }
 }

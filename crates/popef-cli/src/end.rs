@@ -25,7 +25,7 @@ pub fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
             tool.tell_programs(&error);
             ExitCode::from(stopped())
         }
-        // A reader that closes the pipe early, such as head, is no error. This is of data alone: reports go on without a reader.
+        // A reader that closes the pipe early, such as head, is not an error. Only data stops then: reports go on without a reader.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             tool.complain(&error);
@@ -35,7 +35,7 @@ pub fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
     }
 }
 
-/// What is said if work on another machine was stopped, and could not be taken back.
+/// The message if work on another machine was stopped and could not be undone.
 #[cfg(feature = "remote")]
 fn left(error: &Error) -> Option<String> {
     let text = error.to_string();
@@ -49,7 +49,7 @@ fn left(_: &Error) -> Option<String> {
     None
 }
 
-/// The error of what popef-dump refuses to do.
+/// The error for a refusal of popef-dump.
 pub fn refused(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Options(problem) => Error::new(Code::WrongArguments, problem),
@@ -75,7 +75,7 @@ fn is_closed_pipe(error: &Error) -> bool {
     false
 }
 
-/// An error of arguments.
+/// An error about arguments.
 pub fn wrong(error: impl Display) -> Error {
     Error::new(Code::WrongArguments, error.to_string())
 }

@@ -43,12 +43,12 @@ pub struct Filter {
     ignore_case: bool,
 }
 
-/// The type that users name so.
+/// The type with a name that users type.
 pub fn type_named(name: &str) -> Option<BlobType> {
     BlobType::ALL.iter().copied().find(|blob_type| type_name(*blob_type) == name)
 }
 
-/// The value of an option that is a type of blobs.
+/// Parses a type of blobs.
 pub fn blob_type() -> impl TypedValueParser<Value = BlobType> {
     named(BlobType::ALL.iter().copied(), |blob_type| type_name(*blob_type))
 }
@@ -71,7 +71,7 @@ impl Filter {
         self.types.is_all() && self.takes_all_names()
     }
 
-    /// Fails if no blob of any file is chosen, which is more likely a slip of the pen than a wish. `paths` are those of the files.
+    /// Fails if no blob of any file is chosen, which is most likely a typing error. `paths` are those of the files.
     pub fn check<'f>(
         &self,
         files: impl IntoIterator<Item = &'f File>,
@@ -99,7 +99,7 @@ impl Filter {
         self.types.take(blob.blob_type()) && (self.takes_all_names() || self.takes_name(&name_of(blob)))
     }
 
-    /// Whether a blob of a type and a name is chosen. That of metadata is its executable's.
+    /// Whether a blob with this type and name is chosen. Metadata has the name of its executable.
     pub fn takes_named(&self, blob_type: BlobType, name: &Text<'_>) -> bool {
         self.types.take(blob_type) && (self.takes_all_names() || self.takes_name(name))
     }
@@ -115,7 +115,7 @@ impl Filter {
     }
 }
 
-/// The name by which a blob is chosen and shown. That of metadata is its executable's.
+/// The name by which a blob is chosen and shown. Metadata has the name of its executable.
 pub fn name_of<'b>(blob: &Blob<'b>) -> Text<'b> {
     let of_metadata = || blob.as_metadata().map(|metadata| metadata.executable());
     blob.name().or_else(of_metadata).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a report looks like.
+//! Formats of reports.
 
 use std::io;
 
@@ -12,10 +12,10 @@ use crate::values::named;
 
 pub use popef_show::{ReportFormat as Format, json_item as json_line, json_item_in as json_line_in};
 
-/// What files on other machines have cost the whole call, up to when it is written.
+/// The cost of files on other machines so far, for the whole call.
 pub const NETWORK: Network = Network::new(|| network_cost().map(|cost| (cost.requests, cost.bytes)));
 
-/// The option that says what a report looks like.
+/// The option with the format of a report.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct FormatArgs {
@@ -25,7 +25,7 @@ pub struct FormatArgs {
 }
 
 impl FormatArgs {
-    /// Writes a report that is one document, or as `text` shows it.
+    /// Writes a report as JSON, or as text with `text`.
     pub fn report<T: Serialize>(
         &self,
         out: &mut Out,
@@ -36,7 +36,7 @@ impl FormatArgs {
         out.send()
     }
 
-    /// The same, with at most so many rows of each table.
+    /// The options of a report with at most `top` rows in each table.
     pub fn top(&self, top: usize) -> ReportOptions {
         ReportOptions { format: self.format, top, network: NETWORK }
     }
@@ -51,7 +51,7 @@ pub fn json_document(out: &mut Out, report: &impl Serialize) -> io::Result<()> {
     popef_show::json_document(out, report, NETWORK)
 }
 
-/// Ends a document whose list of files was written.
+/// Ends a document after its list of files.
 pub fn end_of_files(out: &mut Out) -> io::Result<()> {
     popef_show::end_of_files(out, NETWORK)
 }

@@ -44,15 +44,15 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The parts that were selected; none if no option was given.
+    /// The selected parts. `None` if no option was given.
     pub fn selected(&self) -> Option<Select> {
         let Parts { all, metadata, anchors, user_anchors, execs, tensors, feeds, opaques } = *self;
         let selected =
             Select { metadata, anchors, user_anchors, executables: execs, tensors, feeds, opaques, unknown: false };
-        match all {
-            true => Some(Select { user_anchors, ..Select::ALL }),
-            false => (selected != Select::default()).then_some(selected),
+        if all {
+            return Some(Select { user_anchors, ..Select::ALL });
         }
+        (selected != Select::default()).then_some(selected)
     }
 }
 
@@ -118,8 +118,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// The files that were given and those that the lists name, and the lists that name none. `others` may be standard input too,
-    /// which can be read only once.
+    /// The given files with those that lists name, and the empty lists. `others` are further inputs: only one input can be standard input.
     pub(crate) fn with(&self, given: &[PathBuf], others: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<&PathBuf>), Refusal> {
         let mut files = given.to_owned();
         let mut empty = Vec::new();
@@ -138,7 +137,7 @@ impl Lists {
     }
 }
 
-/// The files, and instead of prefixes of buckets the objects in them.
+/// The files, with the objects in place of prefixes of buckets.
 pub(crate) fn with_objects(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Refusal> {
     expanded(files).map_err(|(path, source)| Refusal::Unread { doing: "list the objects", path, source })
 }

@@ -18,7 +18,7 @@ use crate::values::path;
 
 /// Files to read.
 #[derive(Clone, Debug, Args)]
-// As that of the flattened field, the heading would be that of the command's next options too.
+// A heading at the flattened field would also become the heading of the command's next options.
 #[command(mut_arg("files_from", |lists| lists.help_heading("Selection")))]
 pub struct Inputs {
     /// Files to read; `-` is standard input
@@ -38,21 +38,20 @@ impl Inputs {
         }
     }
 
-    /// The files that name others. No output may replace them.
+    /// The lists of files. No output may replace them.
     pub fn lists(&self) -> impl Iterator<Item = &Path> {
         self.lists.files_from.iter().map(PathBuf::as_path)
     }
 }
 
-/// Opens a file, whatever it is. What comes through a pipe is copied to an unnamed temporary file, because it may be larger than
-/// memory.
+/// Opens a file, whatever it is. A stream is copied to an unnamed temporary file, because it may be larger than memory.
 pub fn open_any(path: &Path) -> Result<Opened, Error> {
-    // Files are read when they are asked for data, and those on other machines must allow it.
+    // `Keep`, so that files on other machines can be asked for data later.
     let opened = open_copied(path, StreamData::Keep)?;
     filled(opened, path)
 }
 
-/// Fails if it is a pipe without any bytes.
+/// Fails if the file is a pipe without any bytes.
 fn filled(opened: Opened, path: &Path) -> Result<Opened, Error> {
     match opened.empty_stream() {
         Some(empty) => Err(Error::new(Code::EmptyInput, empty).in_file(path)),
@@ -60,21 +59,23 @@ fn filled(opened: Opened, path: &Path) -> Result<Opened, Error> {
     }
 }
 
-/// Opens a file for the checks, which tell of all that is wrong with it. As much of a stream is checked as of a file.
+/// Opens a file for the checks, which report everything that is wrong with it. Streams are checked as thoroughly as
+/// files.
 pub fn open_to_check(path: &Path, data: StreamData) -> Opened {
     let opened = if is_endless(path) { Ok(open(path, data)) } else { open_copied(path, data) };
     opened.unwrap_or_else(|error| Opened::unreadable(path.to_owned(), io::Error::other(error)))
 }
 
-/// Whether it is a device, which may never end. What is not PopEF is then seen at its start.
+/// Whether the path is a device, which may never end. Only its start is then read if it is not PopEF.
 #[cfg(unix)]
 fn is_endless(path: &Path) -> bool {
     use std::os::fd::AsFd as _;
     use std::os::unix::fs::FileTypeExt as _;
 
-    let found = match is_stdin(path) {
-        true => io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| fs::File::from(stdin).metadata()),
-        false => fs::metadata(path),
+    let found = if is_stdin(path) {
+        io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| fs::File::from(stdin).metadata())
+    } else {
+        fs::metadata(path)
     };
     found.is_ok_and(|found| found.file_type().is_char_device())
 }
@@ -92,7 +93,7 @@ fn open_copied(path: &Path, data: StreamData) -> Result<Opened, Error> {
             let stream = fs::File::open(path).map_err(|error| unreadable(error).in_file(path))?;
             copied(UntilStopped(stream))?
         }
-        // If there is no such file, the library says so.
+        // The library reports missing files.
         _ => return Ok(open(path, data)),
     };
     open_handle(handle, path).map_err(unreadable)
@@ -107,7 +108,7 @@ fn stdin() -> Result<fs::File, Error> {
     let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(unreadable)?;
     let mut stdin = fs::File::from(stdin);
     let is_file = stdin.metadata().is_ok_and(|metadata| metadata.is_file());
-    // A program before this one may have read a part of it.
+    // An earlier program may have read a part of it.
     if is_file && stdin.stream_position().is_ok_and(|position| position == 0) {
         Ok(stdin)
     } else {
@@ -125,7 +126,7 @@ pub fn open_stream(stream: impl Read, path: &Path) -> Result<Opened, Error> {
     filled(open_handle(copied(stream)?, path).map_err(unreadable)?, path)
 }
 
-/// A copy of a stream without a name, so that nothing is left of it.
+/// Copies a stream to a file without a name, which disappears by itself.
 fn copied(mut stream: impl Read) -> Result<fs::File, Error> {
     const PIECE: usize = 1 << 20;
     let mut copy = tempfile::tempfile().map_err(|error| Error::io("make a temporary file", error))?;
@@ -169,7 +170,7 @@ pub fn open_damaged(tool: &Tool, path: &Path) -> Result<File, Error> {
     whatever_is_popef(tool, open_any(path)?)
 }
 
-/// The file that was opened, which may be damaged.
+/// Returns a PopEF file, which may be damaged. Fails for files of other formats.
 pub fn whatever_is_popef(tool: &Tool, opened: Opened) -> Result<File, Error> {
     let path = &*opened.path;
     if let Some(foreign) = &opened.foreign {

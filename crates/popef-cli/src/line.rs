@@ -9,7 +9,7 @@ use popef::types::{redact, redact_word};
 use popef_open::{Foreign, shell_path, shell_word};
 use popef_show::{When, escape, escape_rest};
 
-/// What a line means to a command. An error quotes words of the line, so it is made of what can be shown.
+/// Parses the line of a command. Errors quote words of the line, so they are made from words that can be shown.
 pub fn matches(command: &mut Command, line: &[OsString]) -> Result<ArgMatches, clap::Error> {
     remember(command.get_name(), line);
     command.try_get_matches_from_mut(line).map_err(|error| match showable(line) {
@@ -24,21 +24,21 @@ pub fn matches(command: &mut Command, line: &[OsString]) -> Result<ArgMatches, c
 /// The line of the last call, for advice.
 static TYPED: Mutex<Vec<OsString>> = Mutex::new(Vec::new());
 
-/// Keeps what was typed after the name of the tool, which is `tool`.
+/// Keeps the words after the name of the tool, which is `tool`.
 fn remember(tool: &str, line: &[OsString]) {
     let words = line.iter().skip(1).cloned();
     *TYPED.lock().unwrap_or_else(PoisonError::into_inner) = [tool.into()].into_iter().chain(words).collect();
 }
 
-/// What a file is that is not PopEF, and how to go on: with the user's own line, in which the file comes through a pipe. If the
-/// command leaves a file all the same, `leaves_file`, that line replaces it.
+/// Says what a foreign file is, and how to go on: with the user's own line, in which the file comes through a pipe. If the
+/// command leaves a file all the same (`leaves_file`), the line replaces it.
 pub fn advised(foreign: &Foreign, path: &Path, leaves_file: bool) -> String {
     let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
     let force = if leaves_file && !line.iter().any(|word| word == "--force") { " --force" } else { "" };
     foreign.advising_line(|instead| with_instead(&line, path, &format!("{instead}{force}")))
 }
 
-/// The user's own line, in which what would be written to a path that is no file goes there through standard output.
+/// The user's own line, with the output to a path that is not a file redirected from standard output.
 pub(crate) fn through_stdout(path: &Path) -> Option<String> {
     let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
     let line: Vec<_> = line.iter().filter(|word| *word != "--force").cloned().collect();
@@ -48,11 +48,11 @@ pub(crate) fn through_stdout(path: &Path) -> Option<String> {
 /// Options whose values may be secret. A line with one of them is not shown.
 const MAY_BE_SECRET: [&str; 4] = ["--header", "--set", "--engine-option", "--device-option"];
 
-/// The longest line that is shown, in bytes. Longer ones are not even looked through, because there may be one for each of many files.
+/// The maximum length of a line that is shown, in bytes. Longer ones are not even searched, because each of many files may need it.
 const LONGEST: usize = 2000;
 
-/// A line with other words in place of a file, for a shell. None if the file is not a word of it, or if the line could not be used
-/// or must not be shown.
+/// A line for a shell with other words in place of a file. `None` if the file is not a word of it, or if the line would not work or must
+/// not be shown.
 fn with_instead(line: &[OsString], path: &Path, instead: &str) -> Option<String> {
     if line.iter().map(|word| word.len()).fold(0, usize::saturating_add) > LONGEST {
         return None;
@@ -63,7 +63,8 @@ fn with_instead(line: &[OsString], path: &Path, instead: &str) -> Option<String>
     let is_value = |at: usize| before(at).is_some_and(|before| before.starts_with('-') && before.len() > 1);
     let is_output = |at: usize| matches!(before(at), Some("-o" | "--output"));
     let cannot_be_there = |(at, word): (usize, &OsString)| {
-        // Another folder, another reader of standard input, and what needs a file with a name.
+        // Lines that would not work: another folder, another reader of standard input, an option that needs a file with
+        // a name.
         (Path::new(word).is_dir() && !is_value(at))
             || (word == "-" && !is_output(at))
             || word == path.as_os_str()
@@ -85,8 +86,7 @@ fn with_instead(line: &[OsString], path: &Path, instead: &str) -> Option<String>
     Some(line.strip_suffix(" --").unwrap_or(&line).to_owned())
 }
 
-/// A command line as it can be shown: without what may be secret in addresses, and without letters that mislead. `None` if there
-/// is nothing of the kind.
+/// A command line without secrets of addresses and without misleading letters. `None` if nothing of this kind is in it.
 fn showable(line: &[OsString]) -> Option<Vec<OsString>> {
     let shown = |word: &OsString| {
         let text = word.to_string_lossy();
@@ -96,13 +96,13 @@ fn showable(line: &[OsString]) -> Option<Vec<OsString>> {
     Some(line.iter().map(shown).collect()).filter(|shown: &Vec<OsString>| shown.as_slice() != line)
 }
 
-/// An error in a form that shows only what can be shown, for words that mean something else once they are escaped.
+/// An error as plain text, for words that mean something else once they are escaped.
 fn in_plain_text(error: &clap::Error) -> clap::Error {
     let text = redact(&error.to_string()).lines().map(|line| format!("{}\n", escape_rest(line))).collect::<String>();
     clap::Error::raw(error.kind(), text.trim_start_matches("error: "))
 }
 
-/// What users type for the command that runs, such as `popef tiles plan`.
+/// The words that users type for the command that runs, such as `popef tiles plan`.
 pub fn typed(tool: &str, mut options: &ArgMatches) -> String {
     let mut line = tool.to_owned();
     while let Some((command, of_command)) = options.subcommand() {
@@ -112,10 +112,9 @@ pub fn typed(tool: &str, mut options: &ArgMatches) -> String {
     line
 }
 
-/// The line, in which each `--color` has a value, behind a `=`.
+/// The line, in which each `--color` has a value after a `=`.
 ///
-/// clap can leave out a value, but takes any next word for one, also a file or a command. The value that is a word of its own must
-/// stay possible, too.
+/// If a value is optional, clap takes any next word for it, even a file or a command. A value as a word of its own must stay possible, too.
 pub fn with_value(line: &[OsString]) -> Vec<OsString> {
     let options = line.iter().position(|word| word == "--").unwrap_or(line.len());
     let mut words = Vec::with_capacity(line.len());

@@ -1,4 +1,4 @@
-//! The log of what is read: by `-v`, or by the variables of the vendor's library.
+//! The log of reading, which `-v` or the variables of the vendor's library turn on.
 
 use std::env;
 use std::fs::File;
@@ -29,7 +29,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The log by `-v` and the environment. Says what is wrong with the environment.
+    /// The log that `-v` and the environment ask for. Says what is wrong with the environment.
     pub(crate) fn from_environment(program: Program, verbose: bool) -> Log {
         let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let (level, to) = (variable("POPEF_LOG_LEVEL"), variable("POPEF_LOG_DEST"));
@@ -38,7 +38,7 @@ impl Log {
         log
     }
 
-    /// The log, and complaints about the environment. Of `-v` and the level, the one that logs more counts.
+    /// The log, and complaints about the environment. Of `-v` and `level`, the one that logs more counts.
     fn new(program: Program, verbose: bool, level: Option<&str>, to: Option<&str>) -> (Log, Vec<String>) {
         let mut complaints = Vec::new();
         let asked = level.map_or(Verbosity::Off, |name| {
@@ -68,7 +68,7 @@ impl Log {
         self.line(Verbosity::Debug, || format!("{}: reading", escape(&path.to_string_lossy())));
     }
 
-    /// Logs what a file on another machine has cost so far.
+    /// Logs the cost of a file on another machine so far.
     pub(crate) fn cost(&self, opened: &Opened) {
         let Some(cost) = opened.network.as_ref().map(Network::cost) else { return };
         let path = opened.path.to_string_lossy();

@@ -1,4 +1,4 @@
-//! The command that reads a file that was given to another one.
+//! Finds the command for a file that was given to another command.
 
 use std::fmt;
 use std::fs::File;
@@ -51,11 +51,11 @@ fn regular(path: &Path) -> Option<File> {
 const PROFILE: &[&str] =
     &["graphProfile", "executionProfile", "computeSets", "controlPrograms", "programTrace", "profilerMode"];
 
-/// So many keys of a document are looked at, and so much of it.
+/// The maximum number of keys of a document, and of bytes, that are looked at.
 const MOST_KEYS: usize = 64;
 const LONGEST: u64 = 16 << 20;
 
-/// The first keys of an object in JSON, which may be cut off or damaged behind them.
+/// The first keys of an object in JSON, which may be cut off or damaged after them.
 fn keys(path: &Path) -> Option<Vec<String>> {
     struct Keys<'k>(&'k mut Vec<String>);
 
@@ -81,7 +81,7 @@ fn keys(path: &Path) -> Option<Vec<String>> {
     let file = regular(path)?;
     let mut keys = Vec::new();
     let json = &mut Deserializer::from_reader(BufReader::new(file.take(LONGEST)));
-    // What was found until then is enough.
+    // The keys before an error are enough.
     let _ = json.deserialize_map(Keys(&mut keys));
     Some(keys)
 }

@@ -66,25 +66,25 @@ pub struct EachArgs {
     pub dry_run: bool,
 }
 
-/// Where the new file of one input goes.
+/// The destination of the new file of one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Goes {
-    /// Nowhere: only its size is wanted.
+    /// Nowhere: only the size is wanted.
     Nowhere,
     /// To standard output.
     Stdout,
-    /// To a path, which may be its own.
+    /// To a path, which may be that of the input.
     To(PathBuf, Overwrite),
-    /// Nowhere, but it could go to the path.
+    /// Nowhere, in a dry run for a path.
     Trial(PathBuf, Overwrite),
     /// To a path in a folder for several files.
     Into(PathBuf, Overwrite),
-    /// Nowhere, but it could go there.
+    /// Nowhere, in a dry run for a path in a folder for several files.
     IntoTrial(PathBuf, Overwrite),
 }
 
 impl Goes {
-    /// As operations take it.
+    /// The target for operations.
     pub fn target(&self) -> Target<'_> {
         match self {
             Goes::Nowhere => Target::Nowhere,
@@ -105,7 +105,7 @@ impl Goes {
     }
 }
 
-/// A path in a folder, which was made of both.
+/// The target of a path that was joined from a folder and a name.
 fn into<'p>(path: &'p Path, at: impl Fn(&'p Path) -> TargetFolder<'p>) -> Target<'p> {
     let both = path.parent().zip(path.file_name());
     both.map_or(Target::Nowhere, |(folder, name)| Target::In(at(folder), name))
@@ -151,17 +151,19 @@ impl EachArgs {
                     .filter(|_| !is_stdin(input))
                     .ok_or_else(|| no_stdin("--output-dir"))?;
                 let path = dir.join(name);
-                Ok(match self.dry_run {
-                    _ if popef_open::is_elsewhere(dir) => to(path, overwrite),
-                    true => Goes::IntoTrial(path, overwrite),
-                    false => Goes::Into(path, overwrite),
+                Ok(if popef_open::is_elsewhere(dir) {
+                    to(path, overwrite)
+                } else if self.dry_run {
+                    Goes::IntoTrial(path, overwrite)
+                } else {
+                    Goes::Into(path, overwrite)
                 })
             }
             (None, None) => Ok(Goes::Nowhere),
         }
     }
 
-    /// Whether the inputs are replaced. Then those that do not change are left alone.
+    /// Whether the inputs are replaced. Inputs that do not change are then left alone.
     pub fn is_in_place(&self) -> bool {
         self.in_place
     }
@@ -203,15 +205,15 @@ impl ChangeArgs {
 
     /// The target for an input.
     pub fn target<'t>(&'t self, input: &'t Path) -> Result<Target<'t>, Error> {
-        match self.in_place {
-            false => Ok(target(self.place())),
-            true if is_stream(input) && !popef_open::is_elsewhere(input) => {
-                let message = "what comes through a pipe cannot be changed in place; use --output";
-                Err(Error::new(Code::WrongArguments, message).in_file(input))
-            }
-            true if self.dry_run => Ok(elsewhere::trial(input, Overwrite::Inputs)),
-            true => Ok(elsewhere::target(input, Overwrite::Inputs)),
+        if !self.in_place {
+            return Ok(target(self.place()));
         }
+        if is_stream(input) && !popef_open::is_elsewhere(input) {
+            let message = "what comes through a pipe cannot be changed in place; use --output";
+            return Err(Error::new(Code::WrongArguments, message).in_file(input));
+        }
+        let at = if self.dry_run { elsewhere::trial } else { elsewhere::target };
+        Ok(at(input, Overwrite::Inputs))
     }
 
     /// Where the file goes, or would go: a path or `-`. `None` if a dry run names none.
@@ -236,7 +238,7 @@ fn target(Place { path, force, dry_run }: Place<'_>) -> Target<'_> {
     }
 }
 
-/// Standard output without Rust's buffer, if it can be had.
+/// Standard output, without Rust's buffer if possible.
 fn stdout() -> Box<dyn Write + Send> {
     match raw_stdout() {
         Ok(stdout) => Box::new(stdout),

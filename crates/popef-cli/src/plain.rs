@@ -17,14 +17,14 @@ use crate::tool::Tool;
 pub enum Plain {
     /// Standard output, until nobody reads there.
     Stdout(UntilClosed<io::Stdout>),
-    /// A file, which is there once it is complete.
+    /// A file, which appears once it is complete.
     File(PlainFile),
-    /// In a dry run: how many bytes it would have.
+    /// A dry run, with the number of bytes so far.
     Counted(u64),
 }
 
 impl Place<'_> {
-    /// Fails if the file would replace one of these, which are read besides what the command itself reads.
+    /// Fails if the file would replace one of these further sources.
     pub fn check_sources(self, sources: impl IntoIterator<Item: AsRef<Path>>) -> Result<(), Error> {
         match self.path.filter(|path| !is_stdin(path) && !popef_open::is_elsewhere(path)) {
             Some(path) => Overwrite::Others.check_sources(path, sources),
@@ -32,8 +32,7 @@ impl Place<'_> {
         }
     }
 
-    /// Begins the file. A dry run fails as well if something is in the way. `sources` and `files` are what is read: the file never
-    /// replaces them.
+    /// Begins the file. A dry run fails as the real run would. The file never replaces `sources` and `files`, which the command reads.
     pub fn begin<'f>(
         self,
         sources: impl IntoIterator<Item: AsRef<Path>>,
@@ -49,7 +48,7 @@ impl Place<'_> {
         }
     }
 
-    /// The error of writing, with the path of the file if it has one.
+    /// Adds the path of the file, if it has one, to an error of writing.
     pub fn of_file(self, error: Error) -> Error {
         match self.path.filter(|path| !is_stdin(path)) {
             Some(path) => error.in_file(path),
@@ -57,7 +56,7 @@ impl Place<'_> {
         }
     }
 
-    /// Puts the file in its place. After a dry run, says how large it would be. `noun` is what it is.
+    /// Puts the file in its place. After a dry run, says how large it would be. `noun` says what the file is.
     pub fn finish(self, tool: &Tool, plain: Plain, noun: &str) -> Result<(), Error> {
         match plain {
             Plain::Stdout(_) => Ok(()),
@@ -74,7 +73,7 @@ impl Place<'_> {
     }
 }
 
-/// Fails if a file that is no PopEF would be on another machine.
+/// Fails if a file that is not PopEF would be written to another machine.
 pub fn refuse_elsewhere(path: Option<&Path>) -> Result<(), Error> {
     let Some(path) = path.filter(|path| popef_open::is_elsewhere(path)) else { return Ok(()) };
     let message =

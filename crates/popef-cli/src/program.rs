@@ -1,4 +1,4 @@
-//! What runs: its name in complaints, and its exit statuses.
+//! The program that runs: its name in complaints, and its exit statuses.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -13,7 +13,7 @@ use popef_open::{Foreign, Opened, name_of};
 use popef_show::rules::did_you_mean;
 use popef_show::{Failure, escape};
 
-/// Something could not be read, or what was to be shown is damaged. 1 is for findings of checks.
+/// A file could not be read, or is damaged where it was to be shown. 1 is for findings of checks.
 pub const UNREAD: u8 = 2;
 
 /// Why nothing was shown or checked.
@@ -23,21 +23,21 @@ pub enum Refusal {
     Options(String),
     /// A list or a policy cannot be read.
     Unread {
-        /// What was to be done, after "cannot": `read the list`.
+        /// The action, after "cannot": `read the list`.
         doing: &'static str,
         /// The path; `-` is standard input.
         path: PathBuf,
-        /// Why the system cannot do it.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A list of files is none.
+    /// A file is not a list of files.
     List {
         /// The path; `-` is standard input.
         path: PathBuf,
         /// What it is.
         problem: String,
     },
-    /// A policy has something wrong in it.
+    /// A policy has an error.
     Policy {
         /// The path; `-` is standard input.
         path: PathBuf,
@@ -58,7 +58,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What is said of a failure: a line, and what to do about it.
+/// The words for a failure: a line, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Complaint {
     /// What is wrong, and in which file.
@@ -67,15 +67,15 @@ pub struct Complaint {
     pub advice: String,
 }
 
-/// What runs: `popef-dump`, or a command of the toolbox.
+/// The program that runs: `popef-dump`, or a command of the toolbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// Its name as users type it. Complaints begin with it.
     pub name: &'static str,
-    /// What users type for an explanation of the rules.
+    /// The words that users type for an explanation of the rules.
     pub explain: &'static str,
-    /// Adds the code and the advice to the text of a failure. Without it, complaints have neither, and a check has all that
-    /// it could not read in its report alone.
+    /// Adds the code and the advice to the text of a failure. Without it, complaints have neither, and only the report of a check names
+    /// files that could not be read.
     pub advise: Option<fn(&str, &Failure) -> Complaint>,
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// What kept a file from being read to its end. `leaves_file` is whether the command leaves a file all the same.
+    /// Why a file could not be read to its end. `leaves_file` says whether the command leaves a file all the same.
     pub fn failure(self, opened: &Opened, leaves_file: bool) -> Option<Failure> {
         match &opened.foreign {
             Some(foreign) => {
@@ -102,7 +102,7 @@ impl Program {
         }
     }
 
-    /// What is said of a failure to read a file.
+    /// The complaint about a failure to read a file.
     pub fn complaint(self, path: &Path, failure: &Failure) -> Complaint {
         self.advised(format!("{}: {failure}", name_of(path)), failure)
     }
@@ -115,7 +115,7 @@ impl Program {
         }
     }
 
-    /// Writes complaints to stderr. Advice that is the same for several stands behind the last one.
+    /// Writes complaints to stderr. Advice that several share comes after the last of them.
     pub fn complain_of(self, complaints: &[Complaint]) {
         for (nth, Complaint { text, advice }) in complaints.iter().enumerate() {
             self.complain(text);
@@ -126,7 +126,7 @@ impl Program {
         }
     }
 
-    /// Writes a line to stderr. It may hold names of files, which are untrusted too, and addresses, which may have secrets.
+    /// Writes a line to stderr. It may have names of files, which are untrusted, and addresses, which may have secrets.
     pub fn complain(self, text: &str) {
         // If stderr is closed, nobody can be told.
         let _ = writeln!(io::stderr(), "{self}: {}", escape(&redact(text)));
@@ -137,13 +137,13 @@ impl Program {
         self.name.split(' ').next().unwrap_or(self.name)
     }
 
-    /// The exit status when nothing could be done, and why.
+    /// Says why nothing could be done, and returns the exit status.
     pub fn unread(self, why: &(impl fmt::Display + ?Sized)) -> ExitCode {
         self.complain(&why.to_string());
         ExitCode::from(UNREAD)
     }
 
-    /// The exit status after help, the version, or what is wrong with the command line was printed.
+    /// The exit status after printing help, the version, or an error of the command line.
     pub fn printed(self, printed: io::Result<()>, status: i32) -> ExitCode {
         match printed.and_then(|()| io::stdout().flush()) {
             Ok(()) => ExitCode::from(u8::try_from(status).unwrap_or(UNREAD)),
@@ -151,13 +151,13 @@ impl Program {
         }
     }
 
-    /// That none of these rules has an id, and where to find those that there are.
+    /// The message that no rule has this id, and where to find all rules.
     pub fn no_rule(self, id: &str, rules: impl IntoIterator<Item = &'static Rule>) -> String {
         let advice = did_you_mean(id, rules).unwrap_or_else(|| format!("{} lists all rules", self.explain));
         format!("there is no rule {id:?}; {advice}")
     }
 
-    /// The exit status of writing. A reader that closes the pipe early is no error.
+    /// The exit status after writing. A reader that closes the pipe early is not an error.
     pub fn written(self, result: io::Result<()>) -> ExitCode {
         match result {
             Ok(()) => ExitCode::SUCCESS,

@@ -37,7 +37,7 @@ pub struct RemoteArgs {
 }
 
 impl RemoteArgs {
-    /// Makes these options hold for all files. `stopped` is asked whether to give up waiting. The error says which option is wrong.
+    /// Applies these options to all files. `stopped` says whether to give up waiting. The error says which option is wrong.
     pub fn apply(&self, stopped: Option<fn() -> bool>) -> Result<(), String> {
         let mut options = Options::default();
         options.endpoint.clone_from(&self.endpoint);
@@ -60,7 +60,7 @@ impl RemoteArgs {
 }
 
 impl RemoteArgs {
-    /// The files that headers are read from. No output may replace them.
+    /// The files with headers. No output may replace them.
     pub fn sources(&self) -> impl Iterator<Item = &str> {
         self.header.iter().filter_map(|header| header.strip_prefix('@'))
     }
@@ -73,7 +73,7 @@ impl std::fmt::Debug for RemoteArgs {
     }
 }
 
-/// The text of a file with headers, which are short.
+/// The text of a file with headers, which is short.
 fn headers_of(path: &str) -> io::Result<String> {
     const MOST: u64 = 64 << 10;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The terminal. The toolbox asks it the same.
+//! The terminal.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -35,7 +35,7 @@ fn size(terminal: &impl Handle) -> Option<(usize, usize)> {
     Some((width.0.into(), height.0.into()))
 }
 
-/// How wide help is: as the terminal, also if it goes there through a pager, or as `COLUMNS` says, within limits.
+/// The width of help: that of the terminal, even if a pager shows it, or `COLUMNS`, within limits.
 pub fn help_width() -> usize {
     const WIDTHS: RangeInclusive<usize> = 30..=100;
     let columns = || env::var("COLUMNS").ok()?.parse().ok();

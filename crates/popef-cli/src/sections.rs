@@ -1,6 +1,6 @@
-//! What the long help and the manual page have after the options, in lines of a certain width.
+//! The sections of the long help and the manual page after the options, in lines of a certain width.
 
-/// A heading, and terms with what they mean. A meaning without a term is a paragraph.
+/// A heading, and terms with their meanings. A meaning without a term is a paragraph.
 pub type Section = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// The exit status of checks.
@@ -14,11 +14,11 @@ pub const CHECK_STATUS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What does not count as a failure.
+/// The sentence about readers that close the pipe.
 pub const CLOSED_PIPE: (&str, &str) = ("", "A reader that closes the pipe early, such as head, is not an error.");
-/// The variable that says how much is logged.
+/// The variable for the level of the log.
 pub const LOG_LEVEL: (&str, &str) = ("POPEF_LOG_LEVEL", "TRACE, DEBUG, INFO, WARN, ERR or OFF");
-/// The variable that says where the log goes.
+/// The variable for the destination of the log.
 pub const LOG_DEST: (&str, &str) = ("POPEF_LOG_DEST", "stdout, stderr or a file");
 /// The variables that turn colours on and off.
 pub const COLOR_VARIABLES: &str = "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM";
@@ -26,7 +26,7 @@ pub const COLOR_VARIABLES: &str = "NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM";
 /// The lines of a section.
 pub fn lines(rows: &[(&str, &str)], width: usize) -> String {
     const INDENT: usize = 2;
-    /// Narrower columns are hard to read. Then a meaning comes below its term.
+    /// The minimum width of the column of meanings. Narrower ones are hard to read, so meanings come below their terms.
     const LEAST: usize = 25;
     let explained = rows.iter().filter(|(_, meaning)| !meaning.is_empty());
     let column = explained.map(|(term, _)| term.len() + INDENT).max().unwrap_or(0);

@@ -8,10 +8,10 @@ use signal_hook::consts::signal::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
 
 static SIGNALLED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// Which signal it was.
+/// The signal that stopped the work.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-/// The exit status after a signal, as shells show it. If the work was stopped by something else, it is that of Ctrl-C.
+/// The exit status after a signal, as shells show it. If something else stopped the work, it is that of Ctrl-C.
 pub fn stopped() -> u8 {
     match SIGNAL.load(Ordering::Relaxed) {
         0 => status_of(SIGINT),
@@ -23,8 +23,8 @@ fn status_of(signal: i32) -> u8 {
     u8::try_from(signal.saturating_add(128)).unwrap_or(u8::MAX)
 }
 
-/// From now on, Ctrl-C and SIGTERM stop the work, and so does the end of a terminal. A second signal ends the program at once.
-/// Until then, they end it as they end any program: a command that only reads leaves nothing behind.
+/// From now on, Ctrl-C, SIGTERM and the end of the terminal stop the work. A second signal ends the program at once. Before,
+/// they end the program as usual: a command that only reads leaves nothing behind.
 pub(crate) fn hear_signals() -> io::Result<()> {
     static HEARD: Once = Once::new();
     let mut result = Ok(());
@@ -32,7 +32,7 @@ pub(crate) fn hear_signals() -> io::Result<()> {
     result
 }
 
-/// A write beyond the limit of a file's size fails from now on, like one to a full disk. It would end the program, and leave its
+/// A write beyond the limit of a file's size fails from now on, like one to a full disk. By default, it ends the program, which leaves its
 /// temporary file.
 #[cfg(unix)]
 fn survive_limits() -> io::Result<()> {
@@ -52,7 +52,7 @@ fn hear(signal: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// The signals to hear. Those that are ignored stay so: `nohup` means that the work goes on without the terminal.
+/// The signals to hear. Ignored ones stay ignored: `nohup` means that the work goes on without the terminal.
 #[cfg(unix)]
 fn signals() -> Vec<i32> {
     let ignored = ignored_signals().unwrap_or_default();
@@ -65,7 +65,7 @@ fn signals() -> Vec<i32> {
     vec![SIGINT, SIGTERM]
 }
 
-/// The signals that the program was started to ignore, a bit each. Known only on Linux.
+/// The signals that were ignored when the program started, a bit each. Known only on Linux.
 #[cfg(unix)]
 fn ignored_signals() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -78,8 +78,7 @@ pub fn is_stopped() -> bool {
     SIGNALLED.load(Ordering::Relaxed)
 }
 
-/// A stream whose reader is not kept waiting once the work is to be stopped. The system goes on with a read after a signal that
-/// is heard.
+/// A stream that stops waiting for bytes once the work is to be stopped. After a handled signal, the system itself goes on with a read.
 #[derive(Debug)]
 pub struct UntilStopped<R>(pub R);
 
@@ -95,7 +94,7 @@ impl<R: Read + std::os::fd::AsFd> Read for UntilStopped<R> {
             }
             match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&PATIENCE)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                // If it cannot be waited for, it can be read all the same.
+                // A stream that cannot be polled can still be read.
                 Ok(_) | Err(_) => return self.0.read(buffer),
             }
         }

@@ -1,4 +1,4 @@
-//! Standard output: what goes there, and how a call that fails tells programs so there.
+//! Standard output: what goes there, and how it tells programs that a call failed.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::common::Common;
 use crate::format::NETWORK;
 use crate::format::{Format, json_document, json_line};
 
-/// What the options of a command say of standard output.
+/// What a command does with standard output, from its options.
 #[derive(Clone, Debug)]
 pub struct Stdout {
-    /// Whether the file that the command makes goes there. Reports cannot go there then.
+    /// Whether the file that the command makes goes there. If so, reports go elsewhere.
     takes_file: bool,
     /// The kind of JSON that a program expects there.
     json: Option<Format>,
@@ -25,7 +25,7 @@ pub struct Stdout {
 }
 
 impl Stdout {
-    /// By the options of a command, whatever the command is.
+    /// Takes the options of any command.
     pub fn of(common: &Common<'_>) -> Self {
         let takes_file = common.fills_stdout();
         let json = common.format.filter(|format| *format != Format::Text && !takes_file);
@@ -37,7 +37,7 @@ impl Stdout {
         self.takes_file
     }
 
-    /// Fails if a file would go to a terminal. Bytes can be commands to a terminal.
+    /// Fails if a file would go to a terminal, which would obey its bytes.
     pub fn check(&self) -> Result<(), Error> {
         let message = "the file is not written to a terminal; add > FILE";
         if self.takes_file && io::stdout().is_terminal() {
@@ -47,7 +47,7 @@ impl Stdout {
         }
     }
 
-    /// A writer to standard output. What nobody reads any more is no error: the exit status is that of the work.
+    /// A writer to standard output. A missing reader is not an error: the exit status is that of the work.
     pub fn writer(&self) -> Box<dyn Write> {
         self.writer_to(UntilClosed::new(io::stdout()))
     }
@@ -65,7 +65,7 @@ impl Stdout {
         }
     }
 
-    /// Tells of the error that ended the call. A document that was begun cannot take it.
+    /// Writes the error that ended the call. A document that was begun has no place for it.
     pub fn tell(&self, error: &Error, report: ErrorReport) -> io::Result<()> {
         let failed = Failed { file: error.path().map(InFile::from), error: report };
         let mut out = Out::new(Box::new(io::stdout()), false);
@@ -77,7 +77,7 @@ impl Stdout {
         out.send()
     }
 
-    /// Tells what files on other machines have cost, as a line. Documents have it as a member.
+    /// Writes the cost of files on other machines as a line. Documents have it as a member.
     #[cfg(feature = "remote")]
     pub fn tell_cost(&self) -> io::Result<()> {
         if self.json != Some(Format::Ndjson) {
@@ -89,7 +89,7 @@ impl Stdout {
     }
 }
 
-/// The error if what is not text would be written to a terminal.
+/// The error if data that is not text would go to a terminal.
 pub fn no_terminal(what: &str, instead: &str) -> Error {
     Error::new(Code::WrongArguments, format!("{what} is binary, and is not written to a terminal; {instead}"))
 }
@@ -120,7 +120,7 @@ impl<W: Write> Write for Watched<W> {
     }
 }
 
-/// Passes on only whole lines. Of a line that an error ends, nothing is written, and the error can be the next line.
+/// Passes on only whole lines. A line that an error cuts is not written, so that the error can be the next line.
 struct WholeLines<W> {
     to: W,
     rest: Vec<u8>,

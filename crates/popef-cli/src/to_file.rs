@@ -1,7 +1,7 @@
-//! What a command writes with --output, and in which format: one rule for all commands.
+//! Chooses the format of a file that a command writes with --output: one rule for all commands.
 //!
-//! `--format` counts first, then how the name of the file ends. A file with any other name, and standard output as a file, get what
-//! the command makes for --output: its page or picture. Without --output, a report is text.
+//! `--format` counts first, then the ending of the file's name. A file with any other name, and standard output as a file, get the
+//! command's own format for files: a page or a picture. Without --output, a report is text.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use crate::plain::Plain;
 use crate::signals::is_stopped;
 use crate::tool::Tool;
 
-/// How names end, and the formats that they stand for. The first one that fits counts.
+/// Endings of names, and their formats. The first one that fits counts.
 const ENDS: [(&str, &str); 14] = [
     ("sarif", "sarif"),
     ("sarif.json", "sarif"),
@@ -37,7 +37,7 @@ const ENDS: [(&str, &str); 14] = [
     ("mmd", "mermaid"),
 ];
 
-/// How names end that stand for formats which no command writes.
+/// Endings of names for formats that no command writes.
 const OTHERS: [&str; 26] = [
     "bmp", "cbor", "doc", "docx", "eps", "gif", "jpeg", "jpg", "md", "npy", "npz", "ods", "parquet", "pdf", "png",
     "ps", "sqlite", "tif", "tiff", "toml", "tsv", "webp", "xls", "xlsx", "yaml", "yml",
@@ -48,13 +48,13 @@ const OTHERS: [&str; 26] = [
 pub struct Forms<'f, F> {
     /// The command, for the error: `popef graph`.
     pub command: &'static str,
-    /// All of them.
+    /// All formats of the command.
     pub all: &'f [F],
-    /// The name of one.
+    /// Returns the name of a format.
     pub name: fn(F) -> &'static str,
-    /// That of a file whose name says nothing.
+    /// The format of a file whose name says nothing.
     pub of_file: F,
-    /// That of a report without a file.
+    /// The format of a report without a file.
     pub of_report: F,
 }
 
@@ -93,8 +93,8 @@ impl<F: Copy> Forms<'_, F> {
 }
 
 impl Place<'_> {
-    /// Writes a report into the file, which is there only if it is complete. `inputs` are what is read, which is never replaced.
-    /// `noun` is what the file is.
+    /// Writes a report into the file, which appears only if it is complete, and never replaces one of `inputs`. `noun` says what the file
+    /// is.
     pub fn write_report<T>(
         self,
         tool: &Tool,
@@ -117,7 +117,7 @@ impl Place<'_> {
     }
 }
 
-/// The file while it is written. What is written to it is seen from the outside.
+/// The file while it is written, shared between the writer and its owner.
 #[derive(Clone)]
 struct Shared(Rc<RefCell<Option<Plain>>>);
 

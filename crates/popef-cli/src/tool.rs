@@ -1,4 +1,4 @@
-//! What a command gets from the tool.
+//! The services that a command gets from the tool.
 
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
@@ -17,11 +17,11 @@ use crate::screen::{colors, progress};
 use crate::signals::{hear_signals, is_stopped};
 use crate::stdout::Stdout;
 
-/// The tool as a command sees it: what the command is called, where its output goes, and how.
+/// The tool as a command sees it: the command's name, and where its output goes.
 #[derive(Debug)]
 pub struct Tool {
     program: Program,
-    /// What users type for the command that runs: `popef tiles plan`.
+    /// The words that users type for the command that runs: `popef tiles plan`.
     typed: String,
     colors: bool,
     /// Whether --force was given.
@@ -32,10 +32,10 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// `name` is what users type: `popef tiles`. `typed` has the command inside of it, if there is one: `popef tiles plan`.
+    /// `name` is the command as users type it: `popef tiles`. `typed` also has the command inside it, if there is one: `popef tiles plan`.
     pub fn new(name: &'static str, typed: String, when: When, common: &Common<'_>) -> Self {
         Tool {
-            program: Program { name, explain: "popef explain", advise: Some(of_failure) },
+            program: Program { name, explain: "popef explain", advise: Some(complaint_of_failure) },
             typed,
             is_forced: common.output.force,
             takes_lists: common.takes_lists,
@@ -49,23 +49,22 @@ impl Tool {
         self.stdout.check()
     }
 
-    /// The command, for what popef-dump does under this name.
+    /// The command as a program, for code that popef-dump shares.
     pub fn program(&self) -> Program {
         self.program
     }
 
-    /// Standard output. Data and reports go there; words for people about the work go to stderr. If nobody reads them any more, the
-    /// work goes on.
+    /// Standard output, for data and reports. Messages about the work go to stderr. If nobody reads the output any more, the work goes on.
     pub fn out(&self) -> Out {
         Out::new(self.stdout.writer(), self.colors)
     }
 
-    /// The same for commands that only show what there is, and end when nobody reads it.
+    /// Standard output for commands that only show something, and end when nobody reads it.
     pub fn out_while_read(&self) -> Out {
         Out::new(self.stdout.read_writer(), self.colors)
     }
 
-    /// Where a report goes: to stderr if a file goes to standard output.
+    /// The output of a report: stderr if a file goes to standard output.
     pub fn report(&self) -> Out {
         if self.stdout.takes_file() { Out::new(Box::new(io::stderr()), self.colors) } else { self.out() }
     }
@@ -74,16 +73,16 @@ impl Tool {
     pub fn tell_programs(&self, error: &Error) {
         let mut report = described(error);
         report.advice = self.advice(error);
-        // If nothing can be written there, standard error and the exit status have to do.
+        // If standard output fails, stderr and the exit status must do.
         let _ = self.stdout.tell(error, report);
     }
 
-    /// Says what files on other machines have cost the whole call: programs that expect lines of JSON are told always, and people
-    /// if they want to know.
+    /// Says what files on other machines have cost in the whole call: always to programs that expect lines of JSON, and to people if
+    /// `verbose`.
     #[cfg(feature = "remote")]
     pub fn tell_cost(&self, verbose: bool) {
         let Some(cost) = popef_open::network_cost() else { return };
-        // If nothing can be written there, the exit status is still right.
+        // If standard output fails, the exit status is still right.
         let _ = self.stdout.tell_cost();
         if verbose {
             self.say(&cost.to_string());
@@ -110,7 +109,7 @@ impl Tool {
         }
     }
 
-    /// What a file is that is not PopEF, and how to go on with the command.
+    /// Says what a foreign file is, and how to go on with the command.
     pub fn foreign(&self, foreign: &Foreign, path: &Path) -> String {
         if foreign.is_folder() && !self.takes_lists {
             return FOLDER.to_owned();
@@ -118,15 +117,15 @@ impl Tool {
         advised(foreign, path, false)
     }
 
-    /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted in it, and so escaped
-    /// already. Those of files are escaped here, and addresses lose their secrets.
+    /// Writes a line for people to stderr, after the name of the command. Names of blobs are quoted and escaped already. Names of files are
+    /// escaped here, and addresses lose their secrets.
     pub fn say(&self, text: &str) {
         // If stderr is closed, nobody can be told.
         let _ = writeln!(io::stderr(), "{}: {}", self.program.name, escape_rest(&redact(text)));
     }
 
-    /// A progress line on stderr, if that is a terminal, which says that `what` is read or written. From now on, Ctrl-C stops
-    /// the work instead of the program, so that nothing half done is left.
+    /// A progress line on stderr, if that is a terminal. `what` says what is done. From now on, Ctrl-C stops the work instead of the
+    /// program, so that nothing half done is left.
     pub fn progress(&self, what: &'static str) -> Watch {
         self.hear_signals();
         Watch(progress(what))
@@ -140,7 +139,7 @@ impl Tool {
     }
 }
 
-/// An error in words, in which standard input is not called `-`.
+/// The words of an error, in which `-` is called standard input.
 pub fn words(error: &Error) -> String {
     let text = error.to_string();
     let of_stdin = text.strip_prefix("-: ").filter(|_| error.path().is_some_and(is_stdin));
@@ -155,14 +154,14 @@ pub fn described(error: &Error) -> ErrorReport {
     report
 }
 
-/// What is said of a failure that popef-dump's code meets.
-fn of_failure(text: &str, failure: &Failure) -> Complaint {
+/// The complaint about a failure in code that popef-dump shares.
+fn complaint_of_failure(text: &str, failure: &Failure) -> Complaint {
     complaint(text, failure.code(), advice(failure.code(), failure.leaves_others()).to_owned())
 }
 
-/// What is said of an error. All errors get their code and their next step here.
+/// The complaint about an error. All errors get their code and their advice here.
 fn complaint(text: &str, code: &str, advice: String) -> Complaint {
-    // The error of a damaged file says what can be done. Only who does it is added.
+    // The error of a damaged file says what can be done. Only the command is added.
     if advice == RECOVER && text.ends_with("keep the blobs before this one") {
         return Complaint { text: format!("{text} with popef recover [{code}]"), advice: String::new() };
     }
@@ -170,7 +169,7 @@ fn complaint(text: &str, code: &str, advice: String) -> Complaint {
     Complaint { text: format!("{text} [{code}]"), advice }
 }
 
-/// What to do about damage behind whole blobs.
+/// The advice for damage after whole blobs.
 const RECOVER: &str = "popef recover keeps the blobs before this one.";
 
 /// Whether a file has other blobs that can be found, although it is damaged.
@@ -178,8 +177,8 @@ fn leaves_others(error: &Error) -> bool {
     error.library().is_some_and(|error| Failure::from(error).leaves_others())
 }
 
-/// What to do about an error, with the names of commands and options. `leaves_others` is whether other blobs of a damaged file can
-/// be found.
+/// The advice for an error, with the names of commands and options. `leaves_others` says whether other blobs of a damaged file can be
+/// found.
 pub fn advice(code: &str, leaves_others: bool) -> &'static str {
     let own = Code::ALL.iter().find(|own| own.as_str() == code);
     match (own, code.parse()) {
@@ -212,13 +211,13 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
     }
 }
 
-/// Whether a blob's header or info is not what a writer makes.
+/// Whether the code says that a blob's header or info cannot come from a writer.
 fn is_overwritten(code: ErrorCode) -> bool {
     use ErrorCode::{BlobTooSmall, HeaderTooLong, InfoPastEnd, MalformedMessage, TooManySegments};
     matches!(code, BlobTooSmall | HeaderTooLong | InfoPastEnd | MalformedMessage | TooManySegments)
 }
 
-/// What to do about an error of another machine.
+/// The advice for an error of another machine.
 #[cfg(feature = "remote")]
 fn elsewhere_advice(code: &str) -> &'static str {
     let own = popef_remote::Code::ALL.iter().find(|own| own.as_str() == code);
@@ -269,7 +268,7 @@ pub fn raw_stdout() -> io::Result<io::Stdout> {
     Ok(io::stdout())
 }
 
-/// Shows how far the work is, and stops it at Ctrl-C. The line disappears when this is dropped.
+/// Shows the progress of the work, and stops it at Ctrl-C. The line disappears when this is dropped.
 #[derive(Debug)]
 pub struct Watch(ProgressLine);
 
@@ -294,7 +293,7 @@ impl Drop for Watch {
 mod tests {
     use super::*;
 
-    /// The advice of the library is for programs, so people at a shell get their own.
+    /// The library's advice is for programmers, so people at a shell get other advice.
     #[test]
     fn advice_can_be_followed() {
         for code in ErrorCode::ALL {

@@ -11,7 +11,7 @@ use popef_open::path_of;
 use popef_show::rules::Groups;
 use popef_show::{Sort, When};
 
-/// One of several values, by its name.
+/// Parses one of several values by its name.
 pub fn named<T: Clone + Send + Sync + 'static>(
     values: impl IntoIterator<Item = T>,
     name: fn(&T) -> &'static str,
@@ -23,7 +23,7 @@ pub fn named<T: Clone + Send + Sync + 'static>(
     })
 }
 
-/// A format by its name, and after a `=` the file that it goes to.
+/// Parses the name of a format, and after a `=` the file that it goes to.
 pub fn format_to<T: Clone + Send + Sync + 'static>(
     values: impl IntoIterator<Item = T>,
     name: fn(&T) -> &'static str,
@@ -62,35 +62,34 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for FormatsTo<T> {
     }
 }
 
-/// A path, or the name of an address. An empty one is most likely a variable of the shell that is not set.
+/// Parses a path or an address. An empty one is most likely a variable of the shell that is not set.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().try_map(|path| match path.is_empty() {
-        true => Err("the name is empty; is a variable of the shell not set?"),
-        false => Ok(path_of(path)),
+    OsStringValueParser::new().try_map(|path| {
+        if path.is_empty() { Err("the name is empty; is a variable of the shell not set?") } else { Ok(path_of(path)) }
     })
 }
 
-/// A number that is as large as it likes: no tensor has more elements than the largest.
+/// Parses a number of any size. Larger ones become `u64::MAX`, because no tensor has more elements.
 pub fn count() -> impl TypedValueParser<Value = u64> {
-    StringValueParser::new().try_map(|text| match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => Ok(text.parse().unwrap_or(u64::MAX)),
-        false => Err("this is not a whole number, such as 10"),
+    StringValueParser::new().try_map(|text| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().unwrap_or(u64::MAX)).ok_or("this is not a whole number, such as 10")
     })
 }
 
-/// How many rows a table has at most.
+/// Parses the maximum number of rows of a table.
 pub fn top() -> impl TypedValueParser<Value = usize> {
     StringValueParser::new()
         .try_map(|text| text.parse().ok().filter(|rows| *rows > 0).ok_or("it must be a number from 1 on"))
 }
 
-/// When to use colours.
+/// Parses when to use colours.
 pub fn when() -> impl TypedValueParser<Value = When> {
     named(When::ALL.iter().copied(), |when| when.as_str())
 }
 
-/// The id of a rule. Any text is one here, because ids can be written in small letters, and those that do not exist get a better
-/// message elsewhere; the ids of `rules` are there for completions.
+/// Parses the id of a rule. It takes any text, because ids can be written in small letters, and unknown ids get a better message elsewhere.
+/// Completions use the ids of `rules`.
 pub fn rule_id(rules: fn() -> Groups) -> impl TypedValueParser<Value = String> {
     RuleId { rules }
 }

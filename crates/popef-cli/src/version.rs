@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-/// The version, and what this build can do. `network` is whether the program reads from other machines.
+/// The version, and the features of this build. `network` says whether the program reads from other machines.
 pub fn built_with(network: bool) -> &'static str {
     static TEXTS: [OnceLock<String>; 2] = [const { OnceLock::new() }; 2];
     let [without, with] = &TEXTS;

@@ -26,10 +26,10 @@ use crate::log::{Log, Verbosity};
 use crate::program::{Complaint, Program, Refusal};
 use crate::screen::{progress, screen};
 
-/// So many groups are checked before their turn to be shown.
+/// The maximum number of groups that are checked ahead of being shown.
 const AHEAD: usize = 4;
 
-/// What is to be checked.
+/// The files to check, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Checking<'a> {
     /// The files; `-` is standard input.
@@ -40,20 +40,20 @@ pub struct Checking<'a> {
     pub checks: &'a Checks,
     /// Whether only findings are shown.
     pub quiet: bool,
-    /// Whether what is read is logged, and what findings mean is shown.
+    /// Whether reading is logged, and the meaning of findings is shown.
     pub verbose: bool,
-    /// Opens a file, as [`popef_open::open`] does, or so that the data of streams can be read too.
+    /// Opens a file: [`popef_open::open`], or a function that lets the data of streams be read too.
     pub open: fn(&Path, StreamData) -> Opened,
 }
 
-/// One of the formats in which findings are shown, and where they go.
+/// A format of findings, and where they go.
 #[derive(Debug)]
 pub struct Shown<'o> {
     /// The format.
     pub format: FindingsFormat,
-    /// Where it goes. If the reader may leave early, to an [`UntilClosed`](popef_show::UntilClosed).
+    /// The output: an [`UntilClosed`](popef_show::UntilClosed) if the reader may leave early.
     pub out: &'o mut Out,
-    /// Whether that is standard output, which may be a terminal.
+    /// Whether the output is standard output, which may be a terminal.
     pub on_screen: bool,
 }
 
@@ -78,7 +78,7 @@ impl Checking<'_> {
         Ok(self.check(program, &files, options, &log, shown))
     }
 
-    /// Which option would have no effect, if any.
+    /// The error if an option would have no effect.
     fn contradiction(&self, shown: &[Shown<'_>]) -> Option<String> {
         let is_quiet = |shown: &Shown<'_>| matches!(shown.format, FindingsFormat::Text | FindingsFormat::GitHub);
         let name = shown.first().map_or("", |shown| shown.format.as_str());
@@ -87,9 +87,10 @@ impl Checking<'_> {
     }
 
     fn empty_list(&self) -> EmptyList {
-        match self.checks.allow_empty {
-            true => EmptyList::Permitted,
-            false => EmptyList::Refused(", so nothing was checked; --allow-empty permits this"),
+        if self.checks.allow_empty {
+            EmptyList::Permitted
+        } else {
+            EmptyList::Refused(", so nothing was checked; --allow-empty permits this")
         }
     }
 
@@ -160,7 +161,7 @@ impl Checking<'_> {
     }
 }
 
-/// A format, and where it goes.
+/// A renderer, and its output.
 struct Rendered<'o> {
     renderer: Box<dyn FindingsRenderer>,
     out: &'o mut Out,
@@ -169,13 +170,13 @@ struct Rendered<'o> {
 /// Files that were checked together.
 struct Checked {
     group: Group,
-    /// What there is to say of files that could not be opened, besides the report.
+    /// Complaints about files that could not be opened, besides the report.
     unread: Vec<Complaint>,
-    /// What is worth knowing of how files were read.
+    /// Notices about how files were read.
     notices: Vec<String>,
 }
 
-/// What is needed to check files.
+/// Everything that checking files needs.
 struct Check<'a> {
     program: Program,
     args: &'a Checks,
@@ -206,7 +207,7 @@ impl Check<'_> {
         })
     }
 
-    /// Checks until `take` has seen enough.
+    /// Checks one group after the other until `take` breaks.
     fn each_group(&self, files: &[PathBuf], mut take: impl FnMut(Checked) -> ControlFlow<()>) {
         if self.each {
             let files = by_file(files);
@@ -243,14 +244,14 @@ impl Check<'_> {
         Checked { group: Group::new(files, report).mended_by(mends), unread, notices }
     }
 
-    /// What there is to say of a file that could not be opened, if the program says more than the report.
+    /// The complaint about a file that could not be opened, if the program says more than the report.
     fn unread(&self, opened: &Opened, leaves_file: bool) -> Option<Complaint> {
         let is_told = self.program.advise.is_some() && opened.file.is_err();
         let failure = is_told.then(|| self.program.failure(opened, leaves_file)).flatten()?;
         Some(self.program.complaint(&opened.path, &failure))
     }
 
-    /// What could not be done is in the output, in each format.
+    /// Shows a report in each format. Every format has what could not be checked.
     fn show(&self, checked: Checked, to: &mut [Rendered<'_>]) -> io::Result<()> {
         let Checked { group, unread, notices } = checked;
         for complaint in group.complaints() {
@@ -276,7 +277,7 @@ fn checked(opened: Opened, leaves_file: bool) -> CheckedFile {
     CheckedFile { path: opened.path, size, foreign, network }
 }
 
-/// What a user should know of how a file was read.
+/// The notice for users about how a file was read.
 fn notice(opened: &Opened) -> Option<String> {
     let notice = opened.network.as_ref()?.notice()?;
     Some(format!("{}: {notice}", name_of(&opened.path)))
@@ -288,7 +289,7 @@ fn by_file(paths: &[PathBuf]) -> Vec<Vec<&Path>> {
     let mut places = HashMap::new();
     for path in paths {
         let new = files.len();
-        // What is not a regular file, such as a pipe, may give something else each time.
+        // A pipe may give something else each time that it is opened.
         let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         let id = FileId::of_path(path).ok().filter(|_| is_file);
         let place = id.map_or(new, |id| *places.entry(id).or_insert(new));
@@ -309,7 +310,7 @@ pub fn check_telling(files: &[Opened], options: &CheckOptions, line: &ProgressLi
     })
 }
 
-/// How much of one group the progress line was told of.
+/// How much of a group was already reported to the progress line.
 #[derive(Default)]
 struct Told {
     total: Cell<u64>,

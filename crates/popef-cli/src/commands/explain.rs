@@ -15,9 +15,9 @@ use crate::screen::screen;
 pub struct Explanation<'a> {
     /// The ids of the rules, or names of codes. `None` stands for all rules.
     pub ids: Vec<Option<&'a str>>,
-    /// The rules that there are.
+    /// All rules.
     pub rules: Groups,
-    /// The codes of errors that there are. If two have a name, the first counts.
+    /// All codes of errors. If two have the same name, the first counts.
     pub codes: Vec<CodeEntry>,
     /// Text, JSON or NDJSON. The other formats are for findings.
     pub format: FindingsFormat,
@@ -31,7 +31,7 @@ enum Explained {
 }
 
 impl Explanation<'_> {
-    /// Writes it, and returns the exit status.
+    /// Writes the explanation, and returns the exit status.
     pub fn run(&self, program: Program, out: &mut Out) -> Result<ExitCode, Refusal> {
         let explained: Result<Vec<_>, _> = self.ids.iter().map(|id| self.explained(program, *id)).collect();
         let explained = explained.map_err(Refusal::Options)?;
@@ -59,7 +59,7 @@ impl Explanation<'_> {
         self.rules.iter().flat_map(|(_, rules)| rules.iter().copied())
     }
 
-    /// What an id or a name stands for; none for all rules.
+    /// The rule or code with an id or name. `None` means all rules.
     fn explained(&self, program: Program, id: Option<&str>) -> Result<Explained, String> {
         let Some(id) = id else { return Ok(Explained::All) };
         let code = || self.codes.iter().find(|entry| entry.code.eq_ignore_ascii_case(id)).copied();
@@ -69,7 +69,7 @@ impl Explanation<'_> {
         })
     }
 
-    /// That an id is neither of a rule nor of an error, and what may be meant.
+    /// The message that no rule and no code has this id, with similar ones.
     fn unknown(&self, program: Program, id: &str) -> String {
         let code = || nearest_code(id, &self.codes).map(|entry| format!("did you mean {}?", entry.code));
         let meant = did_you_mean(id, self.all()).or_else(code);

@@ -7,16 +7,16 @@ use popef_open::{is_elsewhere, is_stdin};
 use crate::groups::{Sources, with_objects};
 use crate::program::{Program, Refusal};
 
-/// What a list that names no files is, if there are no other files.
+/// What an empty list of files means, if there are no other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EmptyList {
-    /// An error, with what else there is to say of it. Without files, anything would pass a check.
+    /// An error, with this advice. Without files, every check would pass.
     Refused(&'static str),
-    /// As good as any other.
+    /// Nothing to do.
     Permitted,
 }
 
-/// The files that were given, and those that lists name. `others` may be standard input too, which can be read only once.
+/// The given files, and those that lists name. `others` are further inputs: only one input can be standard input.
 pub(crate) fn files(
     program: Program,
     given: &[PathBuf],
@@ -36,7 +36,7 @@ pub(crate) fn files(
     with_objects(files)
 }
 
-/// What was meant by a missing file whose name is a number: --values takes its value only after `=`.
+/// Advice if a missing file is a number: --values takes its value only after `=`.
 pub fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<String> {
     values?;
     files.iter().find_map(|path| {
@@ -45,13 +45,13 @@ pub fn values_meant(files: &[PathBuf], values: Option<u64>) -> Option<String> {
     })
 }
 
-/// What was meant by a missing file that looks like the value of an option.
+/// Advice if a missing file looks like the value of an option.
 pub fn meant(path: &Path, option: &str) -> Option<String> {
     let word = path.to_str()?;
     (!path.exists() && !is_elsewhere(path)).then(|| format!("there is no file {word}; did you mean {option}{word}?"))
 }
 
-/// A list in a message.
+/// The name of a list in a message.
 fn name_of(list: &Path) -> String {
     if is_stdin(list) { "the list on standard input".to_owned() } else { format!("the list {}", list.display()) }
 }

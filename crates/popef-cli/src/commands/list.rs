@@ -19,24 +19,24 @@ use crate::log::{Log, Verbosity};
 use crate::program::{Complaint, Program, Refusal, UNREAD};
 use crate::screen::{progress, screen};
 
-/// What is to be shown of files.
+/// The files to show, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
     /// The files; `-` is standard input.
     pub files: &'a [PathBuf],
     /// Lists of more files.
     pub sources: &'a Sources,
-    /// The parts to show. Without any, text is an overview.
+    /// The parts to show. If none is selected, text is an overview.
     pub parts: &'a Parts,
-    /// Only blobs of these types; without any, all.
+    /// Only blobs of these types, or all if the list is empty.
     pub types: &'a [BlobType],
-    /// How much of them.
+    /// Filters, order and number of values.
     pub narrow: &'a Narrow,
     /// The format.
     pub format: ListFormat,
     /// Whether the overview shows all names in full.
     pub full_names: bool,
-    /// Whether what is read is logged, and more is shown of what blobs hold.
+    /// Whether reading is logged, and more of the contents of blobs is shown.
     pub verbose: bool,
 }
 
@@ -52,7 +52,7 @@ impl Listing<'_> {
         Ok(self.show(program, &files, &log, out))
     }
 
-    /// Which option would have no effect, if any.
+    /// The error if an option would have no effect.
     fn contradiction(&self) -> Option<&'static str> {
         let Listing { parts, narrow, format, full_names, .. } = *self;
         let selected = parts.selected();
@@ -86,7 +86,7 @@ impl Listing<'_> {
         }
         match result {
             Ok(()) if failed => ExitCode::from(UNREAD),
-            // A reader that closes the pipe has seen enough. What was found until then counts.
+            // A reader that closes the pipe has seen enough. What was found so far counts.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe && failed => ExitCode::from(UNREAD),
             result => program.written(result),
         }
@@ -119,7 +119,7 @@ impl Listing<'_> {
     }
 }
 
-/// What became of the files until now.
+/// The outcome for the files so far.
 #[derive(Default)]
 struct SoFar {
     /// Whether something could not be read.
@@ -148,7 +148,7 @@ struct AllProcessors;
 
 impl Workers for AllProcessors {
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync), done: &mut dyn FnMut(usize) -> ControlFlow<()>) {
-        /// So many parts may wait until those before them are done.
+        /// The maximum number of parts that wait for earlier ones.
         const AHEAD: usize = 32;
         let work = |index| {
             work(index);
@@ -158,17 +158,17 @@ impl Workers for AllProcessors {
     }
 }
 
-/// What became of a file that was shown.
+/// The outcome for one file.
 struct Shown {
     /// What is wrong with it.
     complaints: Vec<Complaint>,
-    /// What is worth knowing, and not wrong.
+    /// Remarks that are no complaints.
     remarks: Vec<String>,
     /// Whether anything was shown.
     anything: bool,
 }
 
-/// What is needed to show a file.
+/// Everything that showing a file needs.
 struct Show<'a> {
     program: Program,
     renderer: &'a dyn ListRenderer,
@@ -190,9 +190,10 @@ impl Show<'_> {
         let inputs = Inputs { paths: files, data, together: self.together, opening: &opening };
         // The output of a single file, or one with all values, can be too large to be kept in memory. Threads would not make
         // it faster.
-        match files.len() == 1 || self.options.values.is_some() {
-            true => self.in_turn(&inputs, out, so_far)?,
-            false => self.in_parallel(&inputs, out, so_far)?,
+        if files.len() == 1 || self.options.values.is_some() {
+            self.in_turn(&inputs, out, so_far)?;
+        } else {
+            self.in_parallel(&inputs, out, so_far)?;
         }
         self.renderer.end(files.len(), out)?;
         out.send()

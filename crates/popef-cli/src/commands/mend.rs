@@ -9,7 +9,7 @@ use popef_check::{Finding, Report, looks_like_credential};
 use popef_open::{Opened, is_of_process, is_stdin, shell_path, shell_word};
 use popef_show::{Mend, escape, type_word};
 
-/// The rules that a command mends, the command, what it does, and its options for one finding. There are none if it cannot help.
+/// The rules that a command mends, the command, what it does, and its options for one finding. `None` if the command cannot help.
 type Entry = (&'static [&'static str], &'static str, &'static str, fn(&File, &Finding) -> Option<Vec<String>>);
 
 const MENDS: &[Entry] = &[
@@ -46,7 +46,7 @@ const MENDS: &[Entry] = &[
     }),
 ];
 
-/// For each finding the command that mends all of its rule in its file, if there is one.
+/// For each finding, the command that mends all findings of its rule in its file, if there is one.
 pub(crate) fn mends(files: &[Opened], report: &Report) -> Vec<Option<Mend>> {
     let mut all: Vec<Option<Mend>> = Vec::with_capacity(report.findings.len());
     all.resize_with(report.findings.len(), || None);
@@ -78,13 +78,13 @@ pub(crate) fn mends(files: &[Opened], report: &Report) -> Vec<Option<Mend>> {
     all
 }
 
-/// Whether the file can be named to another command: it is on this machine, no pipe, and no name that only this process has for it.
+/// Whether another command can open the file by its path: it is on this machine, and neither a pipe nor a name that only this process has.
 fn is_plain(opened: &Opened) -> bool {
     let path = &opened.path;
     opened.network.is_none() && opened.foreign.is_none() && !is_stdin(path) && !is_of_process(path) && path.is_file()
 }
 
-/// The options for all findings, each once. None if one of the findings cannot be mended, or there are none.
+/// The options for all findings, each once. `None` if a finding cannot be mended, or the list is empty.
 fn options_of<'f>(
     file: &File,
     findings: impl Iterator<Item = &'f Finding>,
@@ -105,7 +105,7 @@ fn options_of<'f>(
 /// The longest command that is shown.
 const LONGEST: usize = 2000;
 
-/// The command for a shell. None if it cannot be shown as it is.
+/// The command for a shell. `None` if it cannot be shown as it is.
 fn line(command: &str, path: &Path, options: &[String], rule: Option<&str>) -> Option<String> {
     let ending = rule.map_or(String::new(), |rule| format!("-{rule}"));
     let stem = path.file_stem()?.to_str()?;
@@ -121,7 +121,7 @@ fn line(command: &str, path: &Path, options: &[String], rule: Option<&str>) -> O
     (line.len() <= LONGEST && escape(&line.replace('\\', "")) == line.replace('\\', "")).then_some(line)
 }
 
-/// The metadata of a file that has only one, so that `set` needs no name of it. None if `set` cannot write it again.
+/// The metadata of a file with only one, so that `set` needs no name. `None` if `set` cannot write it again.
 fn only_metadata(file: &File) -> Option<Metadata> {
     let mut all = file.metadata();
     let only = all.next().filter(|_| all.next().is_none())?;
@@ -222,7 +222,7 @@ mod tests {
 
     use super::MENDS;
 
-    /// Whoever reads the rule alone learns that a command mends it.
+    /// Users who read only the rule learn that a command mends it.
     #[test]
     fn the_text_of_a_rule_names_the_command_that_mends_it() {
         let entries = MENDS.iter().flat_map(|(rules, command, ..)| rules.iter().map(move |rule| (*rule, *command)));

@@ -24,7 +24,7 @@ pub fn read_policy<P: DeserializeOwned>(
     let unread = |source| Refusal::Unread { doing: "read the policy", path: path.to_owned(), source };
     let bytes = bytes.map_err(unread)?;
     let wrong = |problem| Refusal::Policy { path: path.to_owned(), problem };
-    // As a file, it is a policy that changes nothing.
+    // An empty file is a policy that changes nothing.
     if bytes.is_empty() && is_stream(path) {
         let problem = "the policy has no bytes; the program that should write it may have failed";
         return Err(wrong(problem.to_owned()));

@@ -29,7 +29,7 @@ fn filled(program: &Program, names: &[&str], cases: &str, parts: [(&str, &str); 
     script.replace("{function}", &function).replace("{cases}", cases).replace("{names}", &names.join(" "))
 }
 
-/// What to offer after each option of a command.
+/// The cases of what to offer after each option of a command.
 fn cases(command: &str, program: &Program) -> String {
     program.options.iter().filter_map(|option| Some(case(command, option, option.value.as_ref()?))).collect()
 }
@@ -39,7 +39,7 @@ fn pattern(typed: &str) -> String {
     typed.replace(' ', "\\ ")
 }
 
-/// What to offer after an option. Its key begins with the name of the command, and then has `=` if the value is after `=`.
+/// The case of what to offer after an option. Its key is the name of the command, and `=` if the value comes after `=`.
 fn case(command: &str, option: &Opt, value: &Value) -> String {
     let mut keys = vec![format!("{command}=--{}", option.long)];
     keys.extend(option.short.map(|short| format!("{command}=-{short}")));
@@ -138,8 +138,7 @@ const NAMES: &str = r#"{function}_names() {
 
 "#;
 
-/// Finds the command: the first word that is one, and then the first that is one of its own. The value of an option before it
-/// is none.
+/// Finds the command: the first word that is a command, and then the first that is a command inside it. Values of options do not count.
 const FIND: &str = r#"        case ${command:+$command }$word in
         {commands}) command=${command:+$command }$word ;;
         esac

@@ -95,7 +95,7 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
-/// Whether the command of the line is the given one, or whether there is none yet.
+/// Whether the command on the line is the given one, or there is no command yet.
 const FIND: &str = r#"function __{name}_is
     set -l command
     for word in (commandline -opc)[2..]

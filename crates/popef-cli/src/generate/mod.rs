@@ -26,7 +26,7 @@ popef::seam::named! {
 
 /// The script with which a shell completes the arguments of a program with commands, by any of its names.
 ///
-/// It is a function of its own, so that popef-dump does not hold what it does not need.
+/// A function of its own, so that popef-dump does not contain code that it does not need.
 pub fn completions_of_commands(shell: Shell, command: &Command, names: &[&str]) -> String {
     let program = Program::of(command);
     match shell {
@@ -54,7 +54,7 @@ pub fn manual(
 ) -> io::Result<()> {
     let mut page = Vec::new();
     let usage = usage(command.clone());
-    // The text of an option that is only in the long help would be left out, if it is one line.
+    // clap_mangen leaves out a text of one line that is only in the long help.
     let man = clap_mangen::Man::new(command.mut_args(|arg| arg.hide_short_help(false)));
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -71,31 +71,31 @@ pub fn manual_of_command(out: &mut dyn Write, command: Command) -> io::Result<()
     manual(out, command.version(env!("CARGO_PKG_VERSION")).disable_version_flag(true), sections)
 }
 
-/// Pages of manuals are made for terminals of 80 columns, and are indented.
+/// The width of lines in manual pages, which are made for 80 columns and are indented.
 pub const MANUAL_WIDTH: usize = 72;
 
-/// The lines of a command's usage. Those that clap_mangen makes do not say what is required.
+/// The lines of a command's usage. clap_mangen's do not say what is required.
 fn usage(mut command: Command) -> String {
     let usage = command.render_usage().to_string();
     let lines = usage.trim_start_matches("Usage:").lines().map(|line| format!("{}\n", line.trim()));
     lines.collect()
 }
 
-/// A section whose lines stay as they are. A dot at the start of one is none of a request.
+/// A section whose lines stay as they are. A dot at the start of a line is escaped, so that it is no request.
 fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
     let lines = lines.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\(aq");
     let lines: String = lines.lines().map(|line| format!("\\&{line}\n")).collect();
     writeln!(out, ".SH \"{}\"\n.nf\n{}.fi", heading.to_uppercase(), lines)
 }
 
-/// The help of a command of a command.
+/// The help of a command inside a command.
 fn of_inner(command: &Command) -> (String, String) {
     let help = command.clone().term_width(MANUAL_WIDTH).color(ColorChoice::Never).render_long_help().to_string();
     let lines = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     (command.get_bin_name().unwrap_or(command.get_name()).to_owned(), lines)
 }
 
-/// What the help of a command has after its options: paragraphs that begin with a heading and a colon.
+/// The sections after the options in the help of a command: paragraphs that begin with a heading and a colon.
 fn own_sections(command: &Command) -> Vec<(String, String)> {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
     let section = |paragraph: &str| {

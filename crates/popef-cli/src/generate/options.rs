@@ -1,5 +1,5 @@
-//! A program as a shell has to know it. What clap_complete makes offers no file names in bash, and takes a value that is only
-//! allowed after `=` for one that is a word of its own.
+//! The description of a program for completion scripts. Those of clap_complete offer no file names in bash, and expect a value that is only
+//! allowed after `=` as a word of its own.
 
 use clap::{Arg, Command, ValueHint};
 
@@ -11,10 +11,10 @@ pub(super) struct Program {
     /// What it does, without a full stop.
     pub(super) about: String,
     pub(super) options: Vec<Opt>,
-    /// What its arguments can be, and what they are called.
+    /// The values that its arguments can have, and their name.
     pub(super) arguments: Words,
     pub(super) argument: String,
-    /// What stands behind the first argument, if it is a name out of the file that the first is.
+    /// The second argument, if it is a name out of the file that the first one is.
     pub(super) second: Option<(String, Names)>,
     pub(super) commands: Vec<Program>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Opt {
     pub(super) long: String,
     /// What it does, without a full stop.
     pub(super) about: String,
-    /// None if it takes no value.
+    /// `None` if it takes no value.
     pub(super) value: Option<Value>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Value {
     pub(super) optional: bool,
 }
 
-/// What a value can be.
+/// The values that are possible.
 pub(super) enum Words {
     /// One of these.
     One(Vec<String>),
@@ -60,11 +60,11 @@ impl Program {
         let names = || command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
         let inner = || command.get_subcommands().map(Program::built).collect();
         let first = command.get_positionals().next();
-        // The command that prints the help of others has them as commands of its own.
+        // `help` has all other commands as commands of its own.
         let (argument, arguments, commands) = match command.get_name() {
             "help" => ("COMMAND".to_owned(), Words::One(names()), Vec::new()),
             _ if first.is_none() && command.has_subcommands() => ("COMMAND".to_owned(), Words::One(names()), inner()),
-            // It may have both: arguments and commands.
+            // A command may have both arguments and commands.
             _ => (first.map(value_name).unwrap_or_default(), first.map_or(Words::Any, words), inner()),
         };
         let second = command.get_positionals().nth(1).and_then(|arg| Some((value_name(arg), blob_names(arg)?)));
@@ -79,7 +79,7 @@ impl Program {
         }
     }
 
-    /// All commands as they are typed, those of commands too: `tiles`, `tiles plan`.
+    /// All commands as they are typed, with those inside commands: `tiles`, `tiles plan`.
     pub(super) fn all_commands(&self) -> Vec<(String, &Program)> {
         let mut all = Vec::new();
         for command in &self.commands {
@@ -138,7 +138,8 @@ fn words(arg: &Arg) -> Words {
     }
 }
 
-/// Whether a value is out of a file. The name of the value says so, which the help shows too.
+/// The kind of names that a value is, if it is a name out of a file. The value's own name, which the help shows, says
+/// so.
 fn blob_names(arg: &Arg) -> Option<Names> {
     match value_name(arg).as_str() {
         "NAME" if arg.is_positional() => Some(Names::Blob),

@@ -19,7 +19,7 @@ fn filled(program: &Program, names: &[&str], body: &str) -> String {
         .replace("{names}", &names.join(" "))
 }
 
-/// What completes the options of a program, and its commands or arguments.
+/// The code that completes the options of a program, and its commands or arguments.
 fn body(program: &Program, indent: usize) -> String {
     if program.commands.is_empty() {
         return arguments(program, indent);
@@ -33,7 +33,7 @@ fn body(program: &Program, indent: usize) -> String {
     body.lines().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
-/// What `_arguments` gets for a program without commands.
+/// The call of `_arguments` for a program without commands.
 fn arguments(program: &Program, indent: usize) -> String {
     let specs = specs(program, indent + 4);
     let argument = match &program.arguments {
@@ -68,19 +68,19 @@ fn spec(option: &Opt) -> String {
     }
 }
 
-/// The message and what to offer. Two colons: the value can be missing.
+/// The message and the offer. Two colons mean that the value can be missing.
 fn action(value: &Value) -> String {
     let colons = if value.optional { "::" } else { ":" };
     format!("{colons}{}:{}", escaped(&value.name), offer(&value.words))
 }
 
-/// Words of a list can be typed in small letters, as the ids of rules can.
+/// The offer for words. Those of a list, such as ids of rules, can be typed in small letters.
 fn offer(words: &Words) -> String {
     match words {
         Words::One(words) => format!("({})", words.join(" ")),
         Words::List(words) => format!("_sequence compadd -M m\\:{{a-z}}={{A-Z}} - {}", words.join(" ")),
         Words::Path => "_files".to_owned(),
-        // After a space, the words are called as they are.
+        // After a space, zsh runs the words as they are.
         Words::Names(names) => format!(" {{function}}_names {}", names.as_str()),
         Words::Any => " ".to_owned(),
     }
@@ -100,7 +100,7 @@ fn takes_files(program: &Program) -> bool {
     matches!(program.arguments, Words::Path)
 }
 
-/// What completes behind a file in the place of a command.
+/// The code that completes after a file in the place of a command.
 fn other(program: &Program) -> String {
     format!("    *)\n{}        ;;\n", arguments(program, 8))
 }
