@@ -11,37 +11,38 @@ use crate::shell::shell_path;
 /// What is said of a folder in the place of a single file.
 pub const FOLDER: &str = "this is a folder; give a file in it";
 
-/// What commands get in place of a folder.
+/// The words that a command gets in place of a folder.
 const LIST: &str = "--files-from -";
 
 /// The kind of a file that is clearly not PopEF, and what to do about it.
 ///
-/// It is shown as one sentence: `this is not a PopEF file, it is a ZIP archive; ...`.
+/// It displays as one sentence: `this is not a PopEF file, it is a ZIP archive; ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreign {
     said: String,
     pipe: Option<Pipe>,
 }
 
-/// How a command can still read it: through a pipe.
+/// A pipe through which a command can read the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pipe {
-    /// What comes between the sentence and the pipe.
+    /// The words between the sentence and the pipe.
     lead: &'static str,
     /// The command before the pipe.
     from: String,
-    /// What the command behind the pipe gets in place of the file.
+    /// The words that the command after the pipe gets in place of the file.
     instead: &'static str,
 }
 
 impl Foreign {
-    /// The kind of this error, beside the library's [`ErrorKind`](popef::error::ErrorKind)s. To the library such a file
-    /// is a damaged one.
+    /// The kind of this error, beside the library's [`ErrorKind`](popef::error::ErrorKind)s. To the library, a foreign
+    /// file is a damaged one.
     pub const KIND: &str = "notPopef";
     /// The code of this error, beside the library's [`ErrorCode`](popef::error::ErrorCode)s.
     pub const CODE: &str = "not-popef";
 
-    /// Its sentence, with `command` as the command to go on with, where there is one. Without this, it is `popef-dump`.
+    /// The sentence, with `command` as the command after the pipe, if there is a pipe. `Display` has `popef-dump`
+    /// there.
     ///
     /// ```
     /// use std::path::Path;
@@ -54,8 +55,8 @@ impl Foreign {
         self.advising_line(|instead| Some(format!("{command} {instead}")))
     }
 
-    /// The same with the line that `line` makes of what the command gets in place of the file. Without one, it says
-    /// nothing of pipes.
+    /// The sentence with the line that `line` makes of the words in place of the file. If it makes none, the pipe is
+    /// left out.
     ///
     /// ```
     /// let opened = popef_open::open(std::path::Path::new("."), popef_open::StreamData::Skip);
@@ -92,7 +93,7 @@ impl Foreign {
         Foreign { said, pipe: None }
     }
 
-    /// For the path of a missing file that looks like an address. Addresses that can be read never come this far.
+    /// Says if the path of a missing file looks like an address. Addresses that can be read never come this far.
     pub(crate) fn address(path: &Path) -> Option<Self> {
         let (scheme, _) = path.to_str()?.split_once("://")?;
         let is_scheme =
@@ -107,7 +108,7 @@ impl Foreign {
     }
 }
 
-/// A path as a user can type it. What cannot be shown as it is cannot be copied.
+/// A path as a user can type it. A path that must be escaped to be shown cannot be copied.
 fn typed(path: &Path, otherwise: &str) -> String {
     shell_path(path).filter(|path| escape(path) == *path).unwrap_or_else(|| otherwise.to_owned())
 }
@@ -118,11 +119,11 @@ impl fmt::Display for Foreign {
     }
 }
 
-/// How many of a file's first bytes are needed: as far as the mark of a tar archive.
+/// The number of a file's first bytes that are needed: up to the mark of a tar archive.
 pub(crate) const LEN: u64 = 512;
 
-/// The bytes that all files of a format have at one position, what such a file is, and what to do with it: a sentence, or what
-/// unpacks it, with a pipe behind it.
+/// The bytes that all files of a format have at one position, the name of the format, and advice: a sentence, or the command that unpacks
+/// the file into a pipe.
 struct Mark {
     at: usize,
     bytes: &'static [u8],

@@ -2,7 +2,7 @@
 
 use popef::OpenOptions;
 
-/// Whether the data of a stream is kept. Files on disk are read when a caller wants their data.
+/// Whether the data of a stream is kept. For files on disk, data is read on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamData {
     /// It is skipped: memory stays small, and asking for data is an error.
@@ -11,7 +11,7 @@ pub enum StreamData {
     Keep,
 }
 
-/// Files are read up to their damage, and behind a pickle.
+/// The options: damaged files are read too, and PopEF after a pickle is found.
 pub(crate) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.damaged(true).after_pickle(true);

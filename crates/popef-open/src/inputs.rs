@@ -9,10 +9,10 @@ use crate::open::{Opened, is_stdin, open};
 use crate::ordered::in_order;
 use crate::provided::{Names, Provided};
 
-/// How many files are opened before their turn.
+/// The maximum number of files that are opened ahead.
 const AHEAD: usize = 16;
 
-/// The files to read, and what for.
+/// The files to read, and how.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -38,10 +38,9 @@ pub struct Inputs<'a> {
     pub paths: &'a [PathBuf],
     /// Whether the data of streams is wanted too.
     pub data: StreamData,
-    /// Whether [`Provided`] has the names in all files. Then streams stay open until all names are known. Otherwise it has the
-    /// names in one file.
+    /// Whether [`Provided`] has the names in all files, or only those in one file. If all, streams stay open until all names are known.
     pub together: bool,
-    /// Is told of each path before it is opened, on the thread that opens it.
+    /// Called with each path before it is opened, on the thread that opens it.
     pub opening: &'a (dyn Fn(&Path) + Sync),
 }
 
@@ -52,7 +51,7 @@ enum ByFiles<'f> {
 }
 
 impl ByFiles<'_> {
-    /// Works with the names that count for a file.
+    /// Calls `work` with the names that count for a file.
     fn of<T>(&self, opened: &Opened, work: impl FnOnce(&Provided<'_>) -> T) -> T {
         match self {
             ByFiles::OfAll(provided) => work(provided),
@@ -61,7 +60,7 @@ impl ByFiles<'_> {
     }
 }
 
-/// Files that stay open from the gathering of names until their turn, by their index.
+/// Files that stay open from the collection of names until their turn, by their index.
 type Held = BTreeMap<usize, Opened>;
 
 impl Inputs<'_> {
@@ -113,8 +112,8 @@ impl Inputs<'_> {
         Some(open(path, self.data))
     }
 
-    /// The names of all files are needed before the first file has its turn, so files are opened for their names before that.
-    /// A few files stay open until their turn; of many files only those do that cannot be opened a second time.
+    /// Opens files for their names, which are needed before the first file has its turn. A few files stay open until their turn. If there
+    /// are many, only those stay open that cannot be opened a second time.
     fn hold(&self) -> Held {
         if !self.together {
             return Held::new();

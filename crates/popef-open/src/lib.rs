@@ -1,8 +1,8 @@
 //! Opens the files that a user names on a command line.
 //!
-//! A user names files by path, in a list, or as `-` for standard input. What they name may be damaged, a pipe, a folder, or
-//! a file of another format. [`open`] takes all of these, and [`Opened`] says what came of it. It never fails as a whole, so
-//! that a program can show what there is and go on with the next file.
+//! A user names files by path, in a list, or as `-` for standard input. They may be damaged, pipes, folders, or files of other formats.
+//! [`open`] takes all of these, and [`Opened`] has the result. It never fails as a whole, so that a program can show what was read and go
+//! on with the next file.
 //!
 //! ```
 //! use std::path::Path;
@@ -24,7 +24,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! With the feature `remote`, names can be addresses of files in buckets and behind https. [`path_of`] makes paths of them.
+//! With the feature `remote`, names can be addresses of files in buckets and behind https. [`path_of`] makes paths from them.
 //!
 //! [`Inputs`] opens many files on all processors, works on them there, and gives the results in the order of the files.
 //! [`in_order`] does that for any other work. [`listed`] reads a list of paths, and [`policy()`] a policy for checks.

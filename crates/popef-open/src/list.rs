@@ -15,7 +15,7 @@ pub fn listed(list: &Path) -> io::Result<Vec<PathBuf>> {
 
 fn paths(mut list: impl Read) -> io::Result<Vec<PathBuf>> {
     let mut bytes = Vec::new();
-    // What is no list may have gigabytes.
+    // A file that is not a list may have gigabytes.
     list.by_ref().take(foreign::LEN).read_to_end(&mut bytes)?;
     if let Some(mistake) = mistake(&bytes) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, mistake));
@@ -28,7 +28,7 @@ fn paths(mut list: impl Read) -> io::Result<Vec<PathBuf>> {
     Ok(lines.map(path_of).collect())
 }
 
-/// Some programs of Windows write these before the first line.
+/// Some programs on Windows write these bytes before the first line.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
@@ -43,7 +43,7 @@ fn mistake(first: &[u8]) -> Option<String> {
     if first.split(|&byte| byte == 0).all(|name| name.is_empty() || is_text(name)) && !has_empty_names(first) {
         return None;
     }
-    // Names may have any bytes.
+    // Names may contain any bytes.
     match by_mark(first) {
         Some((what, _)) => Some(format!("it is {what}, not a list of files")),
         None => has_empty_names(first).then(|| "it is not a list of files: it has binary data".to_owned()),

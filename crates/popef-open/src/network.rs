@@ -1,8 +1,8 @@
-//! What opening a file over the network has cost.
+//! The cost of files on other machines.
 
 use std::fmt;
 
-/// How a file was read that is not on this machine.
+/// How a file on another machine was read.
 #[derive(Debug)]
 pub struct Network {
     #[cfg(feature = "remote")]
@@ -12,7 +12,7 @@ pub struct Network {
     pub(crate) notice: Option<String>,
 }
 
-/// What it has cost so far.
+/// The requests and bytes of files on other machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Cost {
     /// How many requests were sent.
@@ -22,7 +22,7 @@ pub struct Cost {
 }
 
 impl Network {
-    /// What it has cost so far. It grows while data is read.
+    /// The cost so far. It grows while data is read.
     pub fn cost(&self) -> Cost {
         #[cfg(feature = "remote")]
         return (&self.usage).into();
@@ -30,7 +30,7 @@ impl Network {
         match self.never {}
     }
 
-    /// What a user should know, such as that the server sent the whole file.
+    /// A notice for users, for example that the server sent the whole file.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
@@ -43,7 +43,7 @@ impl From<&popef_remote::Usage> for Cost {
     }
 }
 
-/// As a log says it: `received 65536 bytes in 1 request`.
+/// Displays as `received 65536 bytes in 1 request`.
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Cost { requests, bytes } = self;

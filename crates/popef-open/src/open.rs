@@ -18,9 +18,9 @@ pub struct Opened {
     pub path: PathBuf,
     /// The file with its [damage](File::damage), or why it could not be opened.
     pub file: Result<File, Error>,
-    /// The other kind of file, if it is plainly not PopEF. This says more than the library's error.
+    /// The format of the file, if it is plainly not PopEF. This says more than the library's error.
     pub foreign: Option<Foreign>,
-    /// How it was read, if it is not on this machine.
+    /// How the file was read, if it is on another machine.
     pub network: Option<Network>,
 }
 
@@ -35,7 +35,7 @@ impl Opened {
         self.file.as_ref().ok()
     }
 
-    /// Says what comes before PopEF in the file, if there is anything.
+    /// Says what comes before PopEF in the file, if anything does.
     pub fn before_popef(&self) -> Option<String> {
         let len = self.file()?.prefix().len();
         let says = |len| {
@@ -47,8 +47,8 @@ impl Opened {
         (len > 0).then(|| says(len))
     }
 
-    /// Says if it is a pipe or standard input without any bytes. As a file it would be whole, and have no blobs, but then the
-    /// program that should have written it has probably failed.
+    /// Says if a pipe or standard input has no bytes. An empty file would be whole, without blobs. Behind an empty pipe, the writing
+    /// program has probably failed.
     pub fn empty_stream(&self) -> Option<&'static str> {
         // Input that does not start as PopEF is not kept.
         let is_whole = |file: &&File| self.foreign.is_none() && file.damage().is_none();
@@ -92,7 +92,7 @@ fn open_elsewhere(path: &Path, _: StreamData) -> Opened {
     Opened::of(path.to_owned(), options().open(path))
 }
 
-/// The bytes of a file that need not be PopEF, from front to back; standard input for `-`.
+/// A reader for a file of any format, or for standard input if the path is `-`.
 pub fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     #[cfg(feature = "remote")]
     if crate::is_elsewhere(path) {
@@ -101,8 +101,8 @@ pub fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if is_stdin(path) { Box::new(stdin()?) } else { Box::new(open_plain(path)?) })
 }
 
-/// Opens a file on this machine, or what a name in `/dev` stands for. A pipe that has a name on disk is an error: opening it
-/// would wait for its writer, who may never come. So is a folder.
+/// Opens a file on this machine, or a name in `/dev`. A named pipe on disk is an error: opening it would wait for its
+/// writer, which may never come. So is a folder.
 pub fn open_plain(path: &Path) -> io::Result<fs::File> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, foreign::FOLDER));
@@ -114,8 +114,8 @@ pub fn open_plain(path: &Path) -> io::Result<fs::File> {
     fs::File::open(path)
 }
 
-/// Whether a path is that of a pipe on disk. The pipes of `/dev/stdin` and `<(...)` are open already, and so have no path or one
-/// in `/dev` or `/proc`.
+/// Whether a path is that of a named pipe on disk. The pipes of `/dev/stdin` and `<(...)` are open already, and have no path or one in
+/// `/dev` or `/proc`.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "pipes have no paths there"))]
 pub fn is_named_pipe(path: &Path) -> bool {
     #[cfg(unix)]
@@ -133,7 +133,7 @@ pub fn is_of_process(path: &Path) -> bool {
     ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder))
 }
 
-/// Opens a regular file whose handle the caller has, such as an unnamed copy of a stream. `path` is what the user named.
+/// Opens a regular file by its handle, for example an unnamed copy of a stream. `path` is the path that the user named.
 ///
 /// ```
 /// use std::io::Write;
@@ -147,7 +147,7 @@ pub fn is_of_process(path: &Path) -> bool {
 /// ```
 pub fn open_handle(handle: fs::File, path: &Path) -> io::Result<Opened> {
     let mut start = handle.try_clone()?;
-    // Errors name no file: it has no path of its own.
+    // Without a path, so that errors name no file: a handle has no path of its own.
     let file = LocalFile::of(handle, None).and_then(|local| options().source(local));
     let foreign = recognize(&file, || {
         start.rewind()?;
@@ -205,7 +205,7 @@ fn open_stdin(data: StreamData) -> Found {
     }
 }
 
-/// Standard input without the small buffer that Rust puts before it: gigabytes may be passed over.
+/// Standard input without Rust's small buffer, because gigabytes may be skipped.
 #[cfg(unix)]
 fn stdin() -> io::Result<fs::File> {
     use std::os::fd::AsFd as _;
@@ -217,7 +217,7 @@ fn stdin() -> io::Result<io::Stdin> {
     Ok(io::stdin())
 }
 
-/// As much as a pipe holds.
+/// The size of a pipe's own buffer.
 const STREAM_BUFFER: usize = 64 << 10;
 
 fn open_stream(stream: impl Read, data: StreamData) -> Found {

@@ -1,12 +1,12 @@
-//! Numbered work whose results are wanted in order.
+//! Numbered tasks whose results come in order.
 
 use std::ops::ControlFlow;
 
 use popef_work::{Room, processors};
 
-/// Makes the values for 0 to `count` on all processors that are free, and hands them to `take` in order.
+/// Makes the values for 0 to `count` on all free processors, and passes them to `take` in order.
 ///
-/// About `ahead` values at most are made and not yet taken. `take` runs on the calling thread and can stop the work.
+/// At most about `ahead` values are made ahead of being taken. `take` runs on the calling thread and can stop the work.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ pub fn in_order<T: Send>(
     make: impl Fn(usize) -> T + Sync,
     mut take: impl FnMut(T) -> ControlFlow<()>,
 ) {
-    // With one value at a time, threads would spend more time on waking each other than on small work.
+    // Values go in groups, because threads would spend more time on waking each other than on small work.
     let size = match processors() {
         0 | 1 => 1,
         workers => count.div_euclid(workers).div_euclid(8).clamp(1, LARGEST_BATCH),

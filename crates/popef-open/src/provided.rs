@@ -7,23 +7,23 @@ use popef::types::Text;
 
 use crate::open::Opened;
 
-/// The names that the files given together have data for: those of all tensors and feeds.
+/// The names for which files have data: those of all tensors and feeds.
 ///
-/// The data of an anchor comes from a tensor or feed of its name, or else from the user. The names are gathered at the first
-/// question, because files of weights have many names and no anchor.
+/// The data of an anchor comes from a tensor or feed with its name, or else from the user. The names are collected at the first question,
+/// because files of weights have many names and no anchors.
 pub struct Provided<'f> {
     gather: Box<dyn Fn() -> Names<'f> + Sync + 'f>,
     names: OnceLock<Names<'f>>,
 }
 
-/// Whether files have data of a name.
+/// Whether files have data for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// A tensor or a feed has the name.
     Present,
-    /// None has, and all files were read to their ends.
+    /// Nothing has the name, and all files were read to their ends.
     Absent,
-    /// None was found, but a file could not be read to its end.
+    /// Nothing with the name was found, but a file could not be read to its end.
     Unknown,
 }
 
@@ -31,7 +31,7 @@ pub enum Presence {
 #[derive(Debug, Default)]
 pub(crate) struct Names<'f> {
     names: HashSet<Text<'f>>,
-    /// Whether there may be more, which could not be read.
+    /// Whether there may be more names, which could not be read.
     incomplete: bool,
 }
 

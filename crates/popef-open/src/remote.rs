@@ -1,4 +1,4 @@
-//! Files on other machines: which address a name stands for, and the connections.
+//! Files on other machines: the addresses of names, and the connections.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -17,8 +17,8 @@ use crate::network::Cost;
 /// The maximum number of files that are opened ahead.
 const AHEAD: usize = 100;
 
-/// The connections and addresses of this process. There is one, because connections and secrets are the same for all inputs, and names
-/// go through places that know only paths.
+/// The connections and addresses of this process. All inputs share them, because connections and secrets are the same, and names pass
+/// through code that knows only paths.
 #[derive(Default)]
 struct State {
     settings: Mutex<Options>,
@@ -27,7 +27,7 @@ struct State {
     begun: Mutex<Begun>,
 }
 
-/// Files that are being opened, and those that will be.
+/// The files that are being opened, and those that wait for it.
 #[derive(Default)]
 struct Begun {
     openings: HashMap<PathBuf, Vec<Opening>>,
@@ -61,12 +61,12 @@ impl State {
         self.location(path).unwrap_or_else(|| Location::parse(&path.to_string_lossy()))
     }
 
-    /// Begins to open files until there are enough.
+    /// Begins to open files until enough are being opened.
     fn go_on(&self, begun: &mut Begun) {
         while begun.count < AHEAD
             && let Some(path) = begun.queue.pop_front()
         {
-            // An error is met again when the file has its turn.
+            // An error comes again when the file has its turn.
             if let Ok(opening) = self.begin(&path) {
                 begun.openings.entry(path).or_default().push(opening);
                 begun.count = begun.count.saturating_add(1);
@@ -74,7 +74,7 @@ impl State {
         }
     }
 
-    /// The opening of a file, which may have begun before.
+    /// Takes the opening of a file, or begins it now.
     fn take(&self, path: &Path) -> Result<Opening, RemoteError> {
         let mut begun = lock(&self.begun);
         let taken = begun.openings.get_mut(path).and_then(Vec::pop);
@@ -87,13 +87,13 @@ impl State {
     }
 }
 
-/// Sets how files on other machines are read. It must come before the first of them is opened.
+/// Sets how files on other machines are read. Call it before the first of them is opened.
 pub fn configure_remote(options: Options) {
     *lock(&STATE.settings) = options;
 }
 
-/// The path for what a user wrote. For an address it is a name without secrets, by which [`open`](crate::open()) finds the address.
-/// The path can be shown anywhere. A text that only looks like an address is an address that cannot be used, unless a file has
+/// The path for what a user wrote. For an address, it is a name without secrets, which can be shown anywhere, and by which
+/// [`open`](crate::open()) finds the address. A text that only looks like an address is an address that cannot be used, unless a file has
 /// that name.
 pub fn path_of(text: OsString) -> PathBuf {
     let is_known = text.to_str().is_some_and(is_remote);
@@ -109,7 +109,7 @@ pub fn path_of(text: OsString) -> PathBuf {
     name(location)
 }
 
-/// Gives a location a name without secrets, by which it is found.
+/// Gives a location a name without secrets, and remembers it.
 fn name(location: Result<Location, RemoteError>) -> PathBuf {
     let shown = match &location {
         Ok(location) => location.to_string(),
@@ -117,7 +117,7 @@ fn name(location: Result<Location, RemoteError>) -> PathBuf {
     };
     let mut known = lock(&STATE.known);
     let mut name = PathBuf::from(&shown);
-    // Addresses that differ only in what is not shown are still different files.
+    // Addresses that differ only in hidden parts are still different files.
     for nth in 2_u64.. {
         let is_taken = match (known.get(&name), &location) {
             (Some(Ok(other)), Ok(location)) => other != location,
@@ -138,7 +138,7 @@ pub fn is_elsewhere(path: &Path) -> bool {
     STATE.location(path).is_some()
 }
 
-/// The name for a new file that is made of a file, without its folders. An address is known by more than that.
+/// The name, without folders, of a new file that is made from a file. For an address, it is the last part of its path.
 pub fn file_name(path: &Path) -> Option<OsString> {
     match STATE.location(path) {
         Some(Ok(location)) => location.file_name().map(OsString::from),
@@ -146,8 +146,8 @@ pub fn file_name(path: &Path) -> Option<OsString> {
     }
 }
 
-/// The paths with the objects in place of the prefixes and patterns that mean them. Begins to open what is on other machines, many
-/// files at once. The error has the location as the path.
+/// The paths, with the objects in place of prefixes and patterns. Begins to open files on other machines, many at once. The error has the
+/// location as its path.
 pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut all = Vec::with_capacity(paths.len());
     for path in paths {
@@ -155,7 +155,7 @@ pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error
             Some(Ok(location)) if location.is_many() => {
                 let found = STATE.remote().and_then(|remote| remote.list(&location));
                 let (found, _) = found.map_err(|error| (path, error.into()))?;
-                // A name is not parsed again: a key may have what is not shown, or what means a pattern.
+                // A found location is not parsed again: its key may have hidden parts, or characters of a pattern.
                 all.extend(found.into_iter().map(|location| name(Ok(location))));
             }
             _ => all.push(path),
@@ -165,25 +165,25 @@ pub fn expanded(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>, (PathBuf, io::Error
     Ok(all)
 }
 
-/// Begins to open those of the files that are on other machines. Each must be [opened](crate::open()) later.
+/// Begins to open the files that are on other machines. Each must be [opened](crate::open()) later.
 pub fn begin(paths: &[PathBuf]) {
     let mut begun = lock(&STATE.begun);
     begun.queue.extend(paths.iter().filter(|path| is_elsewhere(path)).cloned());
     STATE.go_on(&mut begun);
 }
 
-/// What all files on other machines have cost so far, if there were any.
+/// The cost of all files on other machines so far, if there were any.
 pub fn network_cost() -> Option<Cost> {
     let remote = STATE.remote.get()?.as_ref().ok()?;
     Some(Cost::from(remote.usage())).filter(|cost| cost.requests > 0)
 }
 
-/// Fails if [`write_elsewhere`] would because of what is there.
+/// Fails if [`write_elsewhere`] would fail because of existing objects.
 pub fn check_write_elsewhere(path: &Path, replace: &Replace) -> io::Result<()> {
     Ok(STATE.remote()?.check_write(&STATE.named(path)?, replace)?)
 }
 
-/// Puts a file on another machine, all of it or nothing.
+/// Writes a file to another machine, all of it or nothing.
 pub fn write_elsewhere(path: &Path, file: fs::File, replace: &Replace) -> io::Result<()> {
     Ok(STATE.remote()?.write(&STATE.named(path)?, file, replace)?)
 }

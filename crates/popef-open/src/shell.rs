@@ -16,7 +16,7 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r#"'"'"'"#))
 }
 
-/// A path as a word for a shell, so that no command takes it for an option. None if it is not UTF-8.
+/// A path as a word for a shell that no command takes for an option. `None` if it is not UTF-8.
 ///
 /// ```
 /// use std::path::Path;

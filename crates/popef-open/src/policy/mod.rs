@@ -6,7 +6,8 @@ use popef_check::{Policy, Rule};
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, Error};
 
-/// Reads a policy from the text of a file. The error has the line. `no_rule` says that there is no rule of an id.
+/// Reads a policy from the text of a file. The error has the line. `no_rule` returns the message that no rule has an
+/// id.
 ///
 /// ```
 /// let no_rule = |id: &str| format!("there is no rule {id}");
@@ -21,8 +22,8 @@ pub fn policy(text: &str, no_rule: &dyn Fn(&str) -> String) -> Result<Policy, St
     policy_of(text, &popef_check::rule_by_id, no_rule)
 }
 
-/// Reads a policy for other rules than those of the library, which `rule` finds by their ids. Its type refuses unknown keys, and
-/// has the severities of rules under `rules`.
+/// Reads a policy for other rules than those of the library, which `rule` finds by their ids. The type `P` must refuse unknown keys, and
+/// have the severities of rules under `rules`.
 pub fn policy_of<P: DeserializeOwned>(
     text: &str,
     rule: &dyn Fn(&str) -> Option<&'static Rule>,
@@ -50,7 +51,7 @@ fn place(text: &str, at: usize) -> String {
     }
 }
 
-/// What is wrong with the first id under `rules` that no rule has, or that occurs twice.
+/// The error for the first id under `rules` that no rule has, or that occurs twice.
 fn unknown_rule(
     text: &str,
     rule: &dyn Fn(&str) -> Option<&'static Rule>,

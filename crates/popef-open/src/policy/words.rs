@@ -1,6 +1,6 @@
 //! The errors of serde and of the TOML parser in plain words.
 
-/// A message in plain words, in one line. Messages of other forms are kept.
+/// A message in plain words, in one line. Unknown forms of messages stay as they are.
 pub(super) fn plain(message: &str) -> String {
     let (problem, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
     let (words, subject) = problem.split_once(['`', ':']).unwrap_or((problem, ""));
