@@ -11,11 +11,11 @@ use std::time::Duration;
 use crate::budget::{Permits, free, processors};
 use crate::line::{Line, Room, Waited};
 
-/// Makes a result of each task, on threads of its own, and gives the results in the order of the tasks.
+/// Makes a result from each task, on its own threads, and returns the results in the order of the tasks.
 ///
-/// The work goes on between two calls, so it fits where [`in_order`](crate::in_order) does not: the results are taken by someone
-/// who decides each time whether there is a next one. Tasks can be added at any time. When it is dropped, no further task is
-/// begun, and the work on those that were begun is told to stop by the second argument of the function that does it.
+/// The work goes on between two calls, so it fits where [`in_order`](crate::in_order) does not: the caller decides each time whether to
+/// take another result. Tasks can be added at any time. When it is dropped, no further task begins, and the second argument of the function
+/// tells running work to stop.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,23 +35,23 @@ use crate::line::{Line, Room, Waited};
 pub struct Ahead<T, R> {
     shared: Arc<Shared<T, R>>,
     name: &'static str,
-    /// How many threads there may be, and whether they are started only while the budget has some.
+    /// The maximum number of threads, and whether they start only while the budget has some left.
     most: usize,
     if_free: bool,
     started: Vec<JoinHandle<()>>,
 }
 
-/// How many threads work. One thread is the caller's own, when a result is wanted.
+/// The number of threads that work. One thread means the caller's own, when it wants a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// So many, whatever else works.
+    /// This number, whatever else works.
     These(usize),
-    /// One for each processor that does nothing else, but at most so many.
+    /// One for each free processor, but at most this number.
     Free(usize),
 }
 
-/// The work: makes a result and says what it holds. It looks at the flag now and then, and ends early if it is set, because nobody
-/// wants the result then.
+/// The work: makes a result, and says how much it holds. It checks the flag now and then, and ends early if the flag is set, because nobody
+/// wants the result any more.
 type Work<T, R> = dyn Fn(T, &AtomicBool) -> (R, usize) + Send + Sync;
 
 struct Shared<T, R> {
@@ -75,7 +75,7 @@ impl<T> Iterator for Added<T> {
 }
 
 impl<T: Send + 'static, R: Send + 'static> Ahead<T, R> {
-    /// Prepares work on threads of this name.
+    /// Prepares work on threads with this name.
     pub fn new(
         name: &'static str,
         threads: Threads,
@@ -90,17 +90,17 @@ impl<T: Send + 'static, R: Send + 'static> Ahead<T, R> {
         Ahead { shared: Arc::new(shared), name, most: if most > 1 { most } else { 0 }, if_free, started: Vec::new() }
     }
 
-    /// How many threads there may be, if the system and the budget have them.
+    /// The maximum number of threads, if the system and the budget have them.
     pub fn most(&self) -> usize {
         self.most.max(1)
     }
 
-    /// Whether the caller does the work, when a result is wanted.
+    /// Whether the caller does the work itself when it wants a result.
     pub fn is_alone(&self) -> bool {
         self.started.is_empty()
     }
 
-    /// How many results were not taken yet.
+    /// The number of results that are not taken yet.
     pub fn waiting(&self) -> usize {
         self.shared.line.lock().waiting()
     }
@@ -112,13 +112,13 @@ impl<T: Send + 'static, R: Send + 'static> Ahead<T, R> {
             let shared = Arc::clone(&self.shared);
             match Builder::new().name(self.name.to_owned()).spawn(move || shared.run()) {
                 Ok(thread) => self.started.push(thread),
-                // The system has no thread left. Those that there are do the work, or else the caller.
+                // The system has no thread left. The existing threads do the work, or else the caller.
                 Err(_) => self.most = self.started.len(),
             }
         }
     }
 
-    /// Takes the next result, and waits for it for so long at most.
+    /// Takes the next result, and waits for it at most this long.
     pub fn take(&mut self, at_most: Duration) -> Waited<R> {
         let Shared { line, work } = &*self.shared;
         if self.is_alone() {
@@ -132,18 +132,18 @@ impl<T: Send + 'static, R: Send + 'static> Ahead<T, R> {
         }
     }
 
-    /// Waits until all threads have ended. They do what was begun, and nothing else.
+    /// Waits until all threads have ended. They finish what was begun.
     pub fn end(mut self) {
         self.shared.line.stop();
         for thread in mem::take(&mut self.started) {
-            // A panic is the loss of a result, which has been told.
+            // A panic loses a result, which `take` has reported.
             let _ = thread.join();
         }
     }
 }
 
 impl<T, R> Shared<T, R> {
-    /// What each thread does. Only while it works, it counts.
+    /// The loop of each thread. A thread counts only while it works.
     fn run(&self) {
         self.line.work(|task| {
             let _permit = Permits::one();
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(ahead.take(Duration::ZERO), Waited::NotYet);
         drop(ahead);
         is_stopped.recv().unwrap();
-        // The function, and with it the sender, is gone when the last thread has ended.
+        // The function, and with it the sender, is dropped when the last thread has ended.
         assert!(is_stopped.recv().is_err());
     }
 }

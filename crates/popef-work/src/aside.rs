@@ -8,16 +8,16 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 
 use crate::budget::Permits;
 
-/// When work beside the caller's gets a thread.
+/// When work beside the caller's own gets a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thread {
     /// Never. The caller does the work when it wants the result.
     Never,
     /// If a processor is free. Otherwise the caller does the work when it wants the result.
     IfFree,
-    /// Always, because the work and the caller pass something on to each other.
+    /// Always, because the work and the caller wait for each other.
     Always,
-    /// Always, and in place of the caller, who only waits. So it takes nothing of the budget.
+    /// Always, in place of the caller, which only waits. So it takes nothing from the budget.
     Instead,
 }
 
@@ -76,13 +76,13 @@ impl<T> Aside<'_, T> {
         }
     }
 
-    /// The result of the work. Does the work now if no thread does it. An error is what the work panicked with on its thread.
+    /// The result of the work. Does the work now if no thread does it. The error is the panic of the work on its thread.
     pub fn join(mut self) -> thread::Result<T> {
         let done = match mem::replace(&mut self.begun, Ok(None)) {
             Ok(Some(begun)) => begun.join()?,
             _ => (self.work)(),
         };
-        // Only this takes the work, or the thread that has begun it.
+        // Only this function takes the work, or the thread that has begun it.
         done.ok_or_else(|| Box::new("the work was lost") as _)
     }
 }
@@ -103,7 +103,7 @@ impl<T> fmt::Debug for Aside<'_, T> {
 }
 
 impl Turn {
-    /// Waits in the way that `wait` does it. Another thread may work meanwhile.
+    /// Calls `wait`, while another thread may work.
     pub fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
         let held = self.lock().take().map(drop);
         let waited = wait();

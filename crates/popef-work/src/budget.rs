@@ -1,4 +1,4 @@
-//! The threads of the process that work.
+//! The budget of threads of this process.
 
 use std::num::NonZero;
 use std::sync::OnceLock;
@@ -7,13 +7,13 @@ use std::thread;
 
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
-/// How many threads may work together: as many as there are processors. The system is asked once, because that takes long.
+/// The number of threads that may work together: one for each processor. Asks the system once, because that takes long.
 pub fn processors() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-/// How many more may work now.
+/// The number of threads that may work besides those that work now.
 pub(crate) fn free() -> usize {
     processors().saturating_sub(BUSY.load(Relaxed))
 }
@@ -22,20 +22,20 @@ pub(crate) fn free() -> usize {
 pub(crate) struct Permits(usize);
 
 impl Permits {
-    /// For as many threads as are free, from `least` to `most`; otherwise for none.
+    /// Permits for the free threads, from `least` to `most`. None if fewer are free.
     pub(crate) fn of(least: usize, most: usize) -> Permits {
         let granted = |busy| Some(processors().saturating_sub(busy).min(most)).filter(|&granted| granted >= least);
         let more = |busy: usize| granted(busy).map(|granted| busy.saturating_add(granted));
         Permits(BUSY.fetch_update(Relaxed, Relaxed, more).ok().and_then(granted).unwrap_or(0))
     }
 
-    /// For a thread that works in any case.
+    /// A permit for a thread that works in any case.
     pub(crate) fn one() -> Permits {
         BUSY.fetch_add(1, Relaxed);
         Permits(1)
     }
 
-    /// For one of the threads.
+    /// Takes the permit for one thread out of these.
     pub(crate) fn split(&mut self) -> Option<Permits> {
         self.0 = self.0.checked_sub(1)?;
         Some(Permits(1))

@@ -1,10 +1,10 @@
-//! Threads that end before the one that hired them goes on.
+//! Threads that end before the thread that hired them goes on.
 
 use std::thread::{self, Builder, Scope};
 
 use crate::budget::{Permits, processors};
 
-/// Threads that all do the same.
+/// Threads that all do the same work.
 pub(crate) struct Crew<'s, 'e, W> {
     scope: &'s Scope<'s, 'e>,
     work: &'s W,
@@ -17,13 +17,13 @@ impl<'s, W: Fn() + Sync> Crew<'s, '_, W> {
         Crew { scope, work, most: most.min(processors()), started: 0 }
     }
 
-    /// Whether there can be more.
+    /// Whether the crew can get more threads.
     pub(crate) fn can_grow(&self) -> bool {
         self.started < self.most
     }
 
-    /// Starts the threads that the budget has. Returns how many there are. The first are two: one alone would only do what the
-    /// thread does that waits for it.
+    /// Starts the threads that the budget has. Returns their number. It starts with two: one alone would only replace the thread that waits
+    /// for it.
     pub(crate) fn hire(&mut self) -> usize {
         let least = if self.started == 0 { 2 } else { 1 };
         let mut permits = Permits::of(least, self.most.saturating_sub(self.started));
@@ -44,8 +44,8 @@ impl<'s, W: Fn() + Sync> Crew<'s, '_, W> {
     }
 }
 
-/// Does `work` on at most so many threads, while `then` runs on this one. `then` is told how many there are: none if the budget
-/// has not two of them.
+/// Does `work` on at most `most` threads, while `then` runs on this one. `then` gets their number, which is 0 if the budget has fewer than
+/// two.
 pub fn beside<R>(most: usize, work: impl Fn() + Sync, then: impl FnOnce(usize) -> R) -> R {
     thread::scope(|scope| {
         let mut crew = Crew::new(scope, most, &work);

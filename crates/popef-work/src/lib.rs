@@ -1,11 +1,10 @@
-//! Work on several threads whose results come in the order of the tasks.
+//! Work on several threads, with results in the order of the tasks.
 //!
-//! [`in_order`] works on tasks until all results were taken, [`Ahead`] for a caller who asks for one result after the other, and
-//! [`beside`] is for work that passes its results on by itself, and [`aside`] for one piece of work beside the caller's own. All of
-//! them share one budget of threads for the process: those
-//! that work together are as many as there are processors. So work that a task begins may find no thread free. Then the thread
-//! that wants the results works by itself, until others have ended. Nobody waits for a thread, so nothing can wait for ever;
-//! and if the system starts no thread, the work goes on with those that there are.
+//! [`in_order`] works until all results are taken, and [`Ahead`] for a caller that asks for one result after the other. [`beside`] is for
+//! work that passes on its results by itself, and [`aside`] for one piece of work beside the caller's own. All share one budget of threads
+//! for the process, one for each processor. So work that a task begins may find no free thread. The thread that wants the results then
+//! works by itself, until others have ended. No work waits for a free thread, so nothing can wait for ever. If the system starts no thread,
+//! the work goes on with the existing ones.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

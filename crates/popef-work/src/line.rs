@@ -1,4 +1,4 @@
-//! Tasks, and results that wait until it is their turn.
+//! Tasks, and results that wait for their turn.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How much may wait until it is taken. While as much waits, no task is begun.
+/// The limits of results that wait to be taken. While they are reached, no task begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// How many tasks may be begun whose results were not taken.
+    /// The maximum number of tasks that have begun and whose results are not taken.
     pub results: usize,
-    /// What the results that wait may hold together, in a unit of the caller's.
+    /// The maximum of what waiting results hold together, in a unit of the caller's.
     pub held: usize,
 }
 
@@ -21,7 +21,7 @@ impl Room {
     pub const ANY: Room = Room { results: usize::MAX, held: usize::MAX };
 }
 
-/// What came of waiting for a result.
+/// The outcome of waiting for a result.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Waited<R> {
     /// The next result.
@@ -34,14 +34,14 @@ pub enum Waited<R> {
     Nothing,
 }
 
-/// A result, or what a panic left.
+/// A result, or the panic in its place.
 pub(crate) type Made<R> = Result<R, Box<dyn Any + Send>>;
 
 pub(crate) struct Line<I, R> {
     state: Mutex<State<I, R>>,
-    /// The next result to be taken was made, or nothing more will be.
+    /// Signals that the next result was made, or that no more results come.
     made: Condvar,
-    /// There is a task, and room for its result; or nothing more shall be begun.
+    /// Signals that there is a task and room for its result, or that no more tasks begin.
     wanted: Condvar,
     stopped: AtomicBool,
     room: Room,
@@ -51,18 +51,18 @@ pub(crate) struct Line<I, R> {
 
 pub(crate) struct State<I, R> {
     pub(crate) tasks: I,
-    /// Whether there are no more tasks.
+    /// Whether no tasks are left.
     done: bool,
     begun: usize,
     taken: usize,
-    /// Results with what they hold, by their task.
+    /// Results, with how much they hold, by the number of their task.
     ready: BTreeMap<usize, (Made<R>, usize)>,
-    /// What the ready results hold together.
+    /// How much the ready results hold together.
     held: usize,
 }
 
 impl<I: Iterator, R> State<I, R> {
-    /// Begins the next task. If there is a panic, it stands for the task's result, and for the end.
+    /// Begins the next task. A panic takes the place of the task's result, and ends the tasks.
     fn begin(&mut self) -> Option<(usize, I::Item)> {
         let index = self.begun;
         let next = if self.done { Ok(None) } else { catch_unwind(AssertUnwindSafe(|| self.tasks.next())) };
@@ -84,11 +84,11 @@ impl<I: Iterator, R> State<I, R> {
     }
 
     fn is_full(&self, room: Room) -> bool {
-        // If the next result to be taken were not begun, none would be ready, and there would be room.
+        // If the next result were not begun, none would be ready, and there would be room.
         self.begun >= self.taken.saturating_add(room.results.max(1)) || self.held >= room.held.max(1)
     }
 
-    /// How many results were not taken yet, of the tasks that are known.
+    /// The number of results that are not taken yet, of the tasks so far.
     pub(crate) fn waiting(&self) -> usize {
         self.begun.saturating_add(self.tasks.size_hint().0).saturating_sub(self.taken)
     }
@@ -101,7 +101,7 @@ impl<I: Iterator, R> Line<I, R> {
         Line { state: Mutex::new(state), made, wanted, stopped, room, open }
     }
 
-    /// Adds a task in the way that `add` does it.
+    /// Calls `add` to add a task.
     pub(crate) fn add(&self, add: impl FnOnce(&mut I)) {
         add(&mut self.lock().tasks);
         self.wanted.notify_one();
@@ -112,7 +112,7 @@ impl<I: Iterator, R> Line<I, R> {
         self.lock().done
     }
 
-    /// Works on tasks until none is left, or all shall stop.
+    /// Works on tasks until none is left, or all work stops.
     pub(crate) fn work(&self, mut make: impl FnMut(I::Item) -> (R, usize)) {
         while let Some((index, task)) = self.claim() {
             self.put(index, catch_unwind(AssertUnwindSafe(|| make(task))));
@@ -146,7 +146,7 @@ impl<I: Iterator, R> Line<I, R> {
         None
     }
 
-    /// Marks that no task is left, unless there can be more. Whoever waits then has nothing to wait for.
+    /// Marks that no task is left, unless more can be added, and wakes all that wait.
     fn close(&self, state: &mut State<I, R>) {
         if !self.open || state.done {
             state.done = true;
@@ -192,7 +192,7 @@ impl<I, R> Line<I, R> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Set when no further task is begun, and nobody wants the results of those that were.
+    /// The flag that says that no further task begins, and that nobody wants the results of running ones.
     pub(crate) fn stopped(&self) -> &AtomicBool {
         &self.stopped
     }
@@ -203,7 +203,7 @@ impl<I, R> Line<I, R> {
 
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Relaxed);
-        // Whoever is about to wait has the lock until it waits.
+        // A thread that is about to wait has the lock until it waits.
         drop(self.lock());
         self.wanted.notify_all();
     }

@@ -1,4 +1,4 @@
-//! Tasks whose results are all taken before the caller goes on.
+//! Tasks whose results the caller takes before it goes on.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use crate::crew::Crew;
 use crate::line::{Line, Room, Waited};
 
-/// Works on tasks on all processors that are free, and hands the results to `take` in the order of the tasks, on the calling
-/// thread. `take` can stop it.
+/// Works on tasks on all free processors, and passes the results to `take` in the order of the tasks, on the calling thread. `take` can
+/// stop the work.
 ///
-/// `make` also says what its result holds, for [`Room::held`], and has a value of each thread's own. Tasks are made when there is
-/// room for their results, so any number of them takes little memory. A panic of `make` is one of the caller when it is that
-/// result's turn.
+/// `make` also says how much its result holds, for [`Room::held`], and gets a value that each thread has for itself. Tasks come from the
+/// iterator when there is room for their results, so any number of them takes little memory. A panic of `make` reaches the caller when it
+/// is that result's turn.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -51,7 +51,7 @@ pub fn in_order<T: Send, R: Send, S: Default, B>(
         let _stop = Stop(&line);
         let (mut crew, mut own, mut hired) = (Crew::new(scope, most, &work), S::default(), 0);
         loop {
-            // Others may have ended since.
+            // Threads elsewhere may have ended in the meantime.
             if crew.can_grow() && !line.is_done() {
                 hired = crew.hire();
             }
@@ -66,7 +66,7 @@ pub fn in_order<T: Send, R: Send, S: Default, B>(
     })
 }
 
-/// Stops the work however taking ends, so that nobody waits for room for ever.
+/// Stops the work however taking ends, so that no thread waits for room for ever.
 struct Stop<'l, I, R>(&'l Line<I, R>);
 
 impl<I, R> Drop for Stop<'_, I, R> {
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(in_order(0..usize::MAX, ROOM, |_: &mut (), task| (task, 1), stop), ControlFlow::Break(10));
     }
 
-    /// Tasks that begin work themselves find the threads that are left, and wait for none.
+    /// Tasks that begin work themselves use the threads that are left, and wait for none.
     #[test]
     fn work_within_work_ends_and_starts_no_more_threads() {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
