@@ -1,10 +1,10 @@
 //! Counts the instructions of the walk, of reading Metadata and of a dump, and holds them to what was recorded:
 //! `cargo bench -p popef-dump --bench instructions`.
 //!
-//! Instructions do not depend on what else a machine does, so these can be held in a test where times cannot. Valgrind
-//! counts them. A count more than 3 % from that in `instructions.txt`, less or more, is a failure: a change that
-//! is meant to be faster, or is worth its cost, records it anew with `POPEF_RENEW=1`. Another compiler makes other
-//! code, so with one the counts are only shown.
+//! Unlike times, instructions do not depend on the load of the machine, so a test can compare them. Valgrind counts
+//! them. A count more than 3 % from that in `instructions.txt`, less or more, is a failure: after a change that is
+//! faster, or worth its cost, `POPEF_RENEW=1` records the counts anew. Another compiler makes other code, so its counts
+//! are only shown.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
@@ -23,7 +23,7 @@ use popef::read::Blobs;
 const TOLERANCE: f64 = 0.03;
 const DUMP: &str = env!("CARGO_BIN_EXE_popef-dump");
 
-/// What is counted: its name, the file it reads, and the command that reads it. Without a program it is this one.
+/// The works to count: name, file to read, program and arguments. `None` is this program.
 const WORKS: [(&str, &str, Option<&str>, &[&str]); 6] = [
     ("walk in memory, 100,000 tensors", "tensors", None, &["walk"]),
     ("open in parts, 100,000 tensors", "tensors", None, &["open"]),
@@ -36,7 +36,7 @@ const WORKS: [(&str, &str, Option<&str>, &[&str]); 6] = [
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &*arguments.iter().map(String::as_str).collect::<Vec<_>>() {
-        // Only what is to be counted: making the inputs is not.
+        // A child process does only the work that is counted, and does not make the inputs.
         ["walk", path] => {
             let bytes = std::fs::read(path).unwrap();
             println!("{}", Blobs::new(&bytes).map(|blob| blob.unwrap().size()).sum::<u64>());
@@ -63,7 +63,7 @@ fn count_all() -> ExitCode {
         let _ = writer.write_metadata(&recipe::metadata(50_000)).unwrap();
     });
     let program = std::env::current_exe().unwrap();
-    // What else runs meanwhile changes no count.
+    // The counts do not depend on each other, so all run at once.
     let counts: Vec<(&str, u64)> = std::thread::scope(|scope| {
         let running = WORKS.map(|(name, file, other, arguments)| {
             let program = other.map_or(&*program, Path::new);
@@ -125,7 +125,7 @@ fn compare(counts: &[(&str, u64)]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// As it names itself, for example `rustc 1.95.0 (59807616e 2026-04-14)`.
+/// The name and version that the compiler prints, for example `rustc 1.95.0 (59807616e 2026-04-14)`.
 fn compiler() -> String {
     let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
     let version = Command::new(rustc).arg("-V").output().unwrap();

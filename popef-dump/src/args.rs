@@ -98,7 +98,7 @@ pub(crate) struct Given {
 /// What `--explain` without an ID means.
 pub(crate) const ALL_RULES: &str = "all";
 
-/// What the output looks like.
+/// Options for the look of the output.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
@@ -136,7 +136,7 @@ pub(crate) struct OutputArgs {
     pub(crate) verbose: bool,
 }
 
-/// The rest.
+/// The remaining options.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Other")]
 pub(crate) struct Other {

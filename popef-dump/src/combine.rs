@@ -1,5 +1,5 @@
-//! What the options of `popef-dump` ask for, and which of them can be combined. An option that would have no effect is an error,
-//! so that nobody relies on it.
+//! The job that the options of `popef-dump` ask for, and which of them can be combined. An option that would have no effect is an error, so
+//! that nobody relies on it.
 
 use popef_cli::commands::{Checking, Explanation, Listing};
 use popef_show::FindingsFormat;
@@ -7,7 +7,7 @@ use popef_show::rules::of_library;
 
 use crate::args::{ALL_RULES, Args, Generate, Given};
 
-/// What a run does.
+/// The job of a run.
 #[derive(Debug)]
 pub(crate) enum Job<'a> {
     Generate(Generate),
@@ -39,7 +39,7 @@ impl Mode {
         }
     }
 
-    /// Whether an option has an effect. Colours are for everything, because many people have them in an alias.
+    /// Whether an option has an effect. `--color` is allowed with everything, because many people have it in an alias.
     fn uses(self, id: &str) -> bool {
         id == "color"
             || match self {
@@ -50,7 +50,7 @@ impl Mode {
             }
     }
 
-    /// What is wrong with options that have no effect.
+    /// The error about options that have no effect.
     fn refuses(self, unused: &[&Given]) -> String {
         let names: Vec<_> = unused.iter().map(|given| given.name.as_str()).collect();
         let verb = if names.len() == 1 { "needs" } else { "need" };
@@ -63,7 +63,7 @@ impl Mode {
     }
 }
 
-/// What the options ask for, or why they cannot be combined.
+/// The job that the options ask for, or why they cannot be combined.
 pub(crate) fn job(args: &Args) -> Result<Job<'_>, String> {
     let mode = Mode::of(args);
     let unused: Vec<_> = args.given.iter().filter(|given| !mode.uses(&given.id)).collect();
@@ -120,7 +120,7 @@ mod tests {
     use super::{CHECKING, SHARED};
     use crate::args::Args;
 
-    /// A field that gets another name would be allowed where its option has no effect.
+    /// Otherwise, a renamed field would be allowed where its option has no effect.
     #[test]
     fn each_id_is_that_of_an_option() {
         let command = Args::command();

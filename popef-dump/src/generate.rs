@@ -9,7 +9,7 @@ use popef_cli::sections::{Section, lines};
 use crate::args::{Args, Generate};
 use crate::sections::SECTIONS;
 
-/// Writes what `popef-dump --generate` prints.
+/// Writes the completions or the manual page.
 pub(crate) fn write(what: Generate, out: &mut impl Write) -> io::Result<()> {
     let script = |shell| completions(shell, &Args::command(), &["popef-dump", "popef_dump"]);
     match what {

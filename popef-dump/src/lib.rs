@@ -1,4 +1,4 @@
-//! The tool `popef-dump`: the arguments of the vendor's tool, and what they ask for of `popef-cli`. Its two programs call
+//! The tool `popef-dump`: the arguments of the vendor's tool, and the work of `popef-cli` that they ask for. Its two programs call
 //! [`main`].
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]

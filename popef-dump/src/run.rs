@@ -1,4 +1,4 @@
-//! From the arguments of `popef-dump` to its exit status.
+//! Runs `popef-dump`, and returns its exit status.
 
 use std::io::Write;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::generate;
 /// The tool itself.
 pub(crate) const POPEF_DUMP: Program = Program { name: "popef-dump", explain: "popef-dump --explain", advise: None };
 
-/// Runs the tool. `to` is where the output goes, which is standard output.
+/// Runs the tool. The output goes to `to`, which is standard output.
 pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
     let meant = || args.files.iter().find_map(|path| option_meant(path, args));
     if let Some(meant) = values_meant(&args.files, args.narrow.values).or_else(meant) {
@@ -44,8 +44,8 @@ fn ended(done: Result<ExitCode, Refusal>) -> ExitCode {
     done.unwrap_or_else(|refusal| POPEF_DUMP.unread(&refusal))
 }
 
-/// What was meant by a missing file that looks like the value of an option. --color takes its value only after `=`, so that
-/// the vendor's `-c FILE` works.
+/// Advice if a missing file looks like the value of an option. --color takes its value only after `=`, so that the vendor's `-c FILE`
+/// works.
 fn option_meant(path: &Path, args: &Args) -> Option<String> {
     let word = path.to_str()?;
     let is_when = args.output.color == When::Always && When::ALL.iter().any(|when| when.as_str() == word);

@@ -1,4 +1,4 @@
-//! What the long help and the manual page have after the options.
+//! The sections of the long help and the manual page after the options.
 
 use popef_cli::sections::{CHECK_STATUS, CLOSED_PIPE, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 

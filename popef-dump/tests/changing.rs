@@ -1,5 +1,5 @@
-//! A file that is shortened, overwritten or replaced while the tool shows it: every run ends by itself with a status of
-//! its own, never by a signal, and what it shows of the data is what was in the file.
+//! A file that is shortened, overwritten or replaced while the tool shows it: every run ends by itself with an exit
+//! status, never by a signal, and shows only data that was in the file.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ fn tool() -> Command {
     Command::new(env!("CARGO_BIN_EXE_popef-dump"))
 }
 
-/// The status; that there is one means that no signal ended the run.
+/// The exit status. A run that a signal ended has none.
 fn status(output: &Output) -> i32 {
     let errors = String::from_utf8_lossy(&output.stderr);
     output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}\n{errors}", output.status))
@@ -22,7 +22,7 @@ fn status(output: &Output) -> i32 {
 
 type Change = fn(&Path);
 
-/// Three ways to change a file: the last one leaves what was opened as it is.
+/// Three ways to change a file: the last one leaves the opened file as it is.
 const CHANGES: [(&str, Change); 3] = [
     ("shortened", |path| fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1000).unwrap()),
     ("overwritten", |path| {
@@ -38,7 +38,7 @@ const CHANGES: [(&str, Change); 3] = [
 
 const NUMBERS: u16 = 60_000;
 
-/// A tensor of the numbers from 0 on, thousands of which fit into no pipe.
+/// A tensor of the numbers from 0 on, too many for a pipe.
 fn large(folder: &Path) -> PathBuf {
     let path = folder.join("large.popef");
     let numbers: Vec<f32> = (0..NUMBERS).cycle().take(10 * usize::from(NUMBERS)).map(f32::from).collect();
@@ -52,7 +52,7 @@ fn large(folder: &Path) -> PathBuf {
     path
 }
 
-/// While it shows a tensor it waits for who reads what it shows, and only then is the file changed.
+/// The file is changed while the tool waits for a reader of the tensor that it shows.
 #[test]
 fn a_file_that_changes_in_the_middle_of_a_tensor() {
     let folder = tempfile::tempdir().unwrap();
@@ -76,7 +76,7 @@ fn a_file_that_changes_in_the_middle_of_a_tensor() {
     }
 }
 
-/// Again and again, at any moment, whatever it is asked to do.
+/// Changes at any moment, again and again, for all kinds of work.
 #[test]
 fn files_that_never_rest() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,7 +127,7 @@ fn run(options: &[&str], paths: &[PathBuf]) {
     let status = status(&output);
     assert!(matches!(status, 0 | 2) || validates && status == 1, "status {status}: {errors}");
     assert!(status != 2 || validates || !errors.is_empty(), "it failed without a word");
-    // What it saw was all of it, or nothing: a file of no bytes is one of no blobs. Wrong weights never.
+    // The tool saw all of the file or nothing, because an empty file has no blobs. It never shows wrong weights.
     let shown = String::from_utf8_lossy(&output.stdout);
     let (all, any) = (shown.contains("-2.25"), shown.contains("input_parameter"));
     let has_values = options.iter().any(|option| option.starts_with("--values"));

@@ -1,5 +1,4 @@
-//! Completion in real shells: what a Tab makes of a command line. The shells and Python that are missing are skipped, but not
-//! in CI.
+//! Completion in real shells: the command line after a Tab. Missing shells and Python are skipped, but not in CI.
 
 #![cfg(unix)]
 
@@ -14,8 +13,7 @@ use std::process::{Command, Stdio};
 use common::run;
 use serde_json::json;
 
-/// What is typed before a Tab, and the arguments that the shell makes of it, in a folder with the one file `a b.popef`, of
-/// whose blobs one has the name `input_parameter`.
+/// The words before a Tab, and the arguments after it, in a folder with the one file `a b.popef`, which has a blob `input_parameter`.
 fn cases() -> Vec<(String, Vec<String>)> {
     let cases: &[(&str, &[&str])] = &[
         ("", &["a b.popef"]),
@@ -51,7 +49,7 @@ fn cases() -> Vec<(String, Vec<String>)> {
     cases
 }
 
-/// Whether a program is there. In CI it has to be.
+/// Whether a program is installed, as it must be in CI.
 fn is_there(program: &OsString) -> bool {
     let found =
         Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
@@ -124,7 +122,8 @@ fn in_bash() {
     in_terminal("bash", &["bash", "--noprofile", "--rcfile", "../start/bashrc", "-i"], "bashrc", start, &cases());
 }
 
-/// `COMP_WORDBREAKS` decides whether bash sees `--format=js` as one word. Then bash completes no names of files in it.
+/// `COMP_WORDBREAKS` decides whether bash sees `--format=js` as one word. In one word, bash completes no names of
+/// files.
 #[test]
 fn in_bash_that_does_not_split_words_at_equals_signs() {
     let start = "PS1='@READY@ '\nCOMP_WORDBREAKS=${COMP_WORDBREAKS//=}";

@@ -1,7 +1,7 @@
-//! What the tool prints, held to files that lie beside their inputs in `testdata/golden`.
+//! Compares the output of the tool with files beside their inputs in `testdata/golden`.
 //!
-//! A file has the command, what goes to standard output, what goes to standard error, and the exit status. After a
-//! wanted change: `POPEF_RENEW=1 cargo test -p popef-dump --test golden`, then look at the difference.
+//! A file has the command, standard output, standard error, and the exit status. After an intended change:
+//! `POPEF_RENEW=1 cargo test -p popef-dump --test golden`, then look at the difference.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Held to what others printed: the vendor's listings and the official Cap'n Proto library's reading.
+//! Compares with output of others: the vendor's listings and the official Cap'n Proto library.
 
 mod common;
 

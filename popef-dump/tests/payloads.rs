@@ -1,4 +1,4 @@
-//! What the tool says of opaque blobs is what the official libraries read in them.
+//! The tool shows in opaque blobs what the official libraries read in them.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::{run, run_with_input, testdata};
 use popef::types::OpaqueInfo;
 use serde_json::Value;
 
-/// What the JSON of the samples says that their bytes do not: remarks, and the layout of a message without tensors.
+/// Keys in the JSON of samples that are not in their bytes: remarks, and the layout of a message without tensors.
 fn is_beside_the_bytes(sample: &str, key: &str) -> bool {
     key == "note" || (sample, key) == ("popart-empty", "layout")
 }
@@ -43,8 +43,8 @@ fn json_has_the_keys_and_values_of_the_samples() {
     assert_eq!(compared, 14);
 }
 
-/// Holds a value to what is expected of it. Objects may have more keys. Where protobuf's JSON has 64-bit integers as texts,
-/// there are numbers.
+/// Asserts that a value has all that is expected. Objects may have more keys. 64-bit integers, which are texts in protobuf's JSON, are
+/// numbers.
 fn holds(found: &Value, expected: &Value, place: &str) {
     match (found, expected) {
         (Value::Object(_), Value::Object(expected)) => {

@@ -1,4 +1,4 @@
-//! What README.md and docs/DUMP.md show is what the tool prints.
+//! The tool prints what README.md and docs/DUMP.md show.
 
 mod common;
 

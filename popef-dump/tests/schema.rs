@@ -82,7 +82,7 @@ fn damaged_files() {
     }
 }
 
-/// What the library can say, the schema lets through: each kind by its name, and each code.
+/// The schema allows all that the library can say: each kind by its name, and each code.
 #[test]
 fn kinds_and_codes_of_errors_are_those_of_the_library() {
     let schema = Schema::load();
@@ -109,7 +109,7 @@ fn the_schema_names_every_data_type() {
     assert!(DataType::ALL.iter().all(|data_type| accepts(&data_type.to_string())) && !accepts("F7"));
 }
 
-/// A schema that lets everything through would pass the tests above.
+/// A schema that allows everything would pass the tests above.
 #[test]
 fn the_schema_says_no() {
     let schema = Schema::load();

@@ -1,4 +1,4 @@
-//! What the tool shows on a terminal of 60 columns. Python makes the terminal; without Python this is skipped, but not in CI.
+//! Runs the tool on a terminal of 60 columns. Python makes the terminal; without Python this is skipped, but not in CI.
 
 #![cfg(target_os = "linux")]
 
@@ -19,7 +19,7 @@ const COMMANDS: &[&[&str]] = &[
     &["--help"],
 ];
 
-/// What the commands write to a terminal of 60 columns, without colours, which clap would use in CI even on a dumb terminal.
+/// The output of the commands on a terminal of 60 columns, without colours, which clap would use in CI even on a dumb terminal.
 fn on_terminal(rows: u16) -> Option<Vec<String>> {
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/terminal.py");

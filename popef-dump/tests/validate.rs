@@ -1,4 +1,4 @@
-//! `--validate` and `--explain`. What they print is held to `testdata/validate`; after a wanted change:
+//! `--validate` and `--explain`. Their output is compared with `testdata/validate`. After an intended change:
 //! `POPEF_RENEW=1 cargo test -p popef-dump --test validate`, then look at the difference.
 
 mod common;
@@ -29,7 +29,7 @@ const CASES: &[(&str, &str)] = &[
     ("warning", "--validate ../checks/PE108.popef"),
     ("warning-strict", "--validate --strict ../checks/PE108.popef"),
     ("error", "--validate ../checks/PE101.popef"),
-    // One file only: several are opened on several threads, and the log has them in any order.
+    // Only one file, because the log has several in any order: each is opened on a thread.
     ("error-verbose", "--validate -v --deep ../checks/PE404.popef"),
     ("color", "--validate --color --for triton ../checks/PE101.popef ../checks/PE502.popef"),
     (
@@ -171,7 +171,7 @@ fn names_are_written_as_in_listings() {
     assert_eq!(names.inspect(|name| assert!(found.contains(name), "{name} is not in\n{found}")).count(), 9);
 }
 
-/// The advice for damage, to export the model again, is not for what is no model.
+/// The advice for damage, to export the model again, does not fit files that are not models.
 #[test]
 fn advice_for_foreign_files_is_their_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -267,7 +267,7 @@ fn the_exit_status_says_what_was_found() {
     }
 }
 
-/// Each format has a place for it.
+/// Each format has a place for files that cannot be read.
 #[test]
 fn what_cannot_be_read_is_in_the_report_alone() {
     for format in ["text", "json", "ndjson", "sarif", "github", "junit"] {
@@ -466,7 +466,7 @@ fn many_files_come_in_order() {
     );
 }
 
-/// Without the data, what needs it is not called fine; with it held in memory everything is checked.
+/// Checks that need missing data do not pass. With the data in memory, everything is checked.
 #[test]
 fn standard_input_is_checked_as_far_as_it_was_kept() {
     let of = |name: &str, args: &[&str]| {
@@ -551,7 +551,7 @@ fn the_last_of_repeated_options_counts() {
     same(&["--validate", "--for=popart", "--for=triton"], &["--validate", "--for=popart,triton"]);
 }
 
-/// Of two policies the first must not be left out without a word, nor of two lists.
+/// The first of two policies, or of two lists, must not be left out silently.
 #[test]
 fn no_policy_and_no_list_is_left_out() {
     let policies = ["--policy=none.toml", "--policy=../validate/lenient.toml", "PE108.popef"];

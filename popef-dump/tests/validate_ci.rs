@@ -1,5 +1,5 @@
-//! Findings for CI systems: annotations of GitHub, fingerprints of SARIF, JUnit XML. They are read here as these systems
-//! read them, and compared with the findings in JSON.
+//! Findings for CI systems: annotations of GitHub, fingerprints of SARIF, JUnit XML. The tests read them as these systems do, and compare
+//! them with the findings in JSON.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn validate(folder: &Path, format: &str, args: &[&str]) -> Run {
     run(folder, &[OPTIONS, &["--format", format], args].concat())
 }
 
-/// All files that there are to test with, and some sets.
+/// Calls `hold` with all test files, and some sets of them.
 fn each_input(mut hold: impl FnMut(&Path, &[&str])) {
     for folder in [checks(), interop(), golden()] {
         for file in files(&folder, ".popef") {
@@ -65,7 +65,7 @@ fn annotation(line: &str) -> Option<Annotation> {
     Some(Annotation { command: command.to_owned(), properties: pairs.collect(), message: unescape(message, &in_data) })
 }
 
-/// The annotations of a run. Its last line, the summary, is the only one that is none.
+/// The annotations of a run. Only its last line, the summary, is not one.
 fn annotations(run: &Run) -> Vec<Annotation> {
     let lines: Vec<_> = run.out.lines().collect();
     let (summary, lines) = lines.split_last().unwrap();
@@ -78,7 +78,7 @@ fn annotations(run: &Run) -> Vec<Annotation> {
     lines.iter().map(|line| annotation(line).unwrap_or_else(|| panic!("{line}"))).collect()
 }
 
-/// What was found, and the beginning of the advice. About a file that is something else, the message itself has it.
+/// The message of a finding, and the beginning of its advice. For a foreign file, the message itself has the advice.
 fn with_advice(finding: &Value) -> String {
     let message = text(finding, "message");
     let advice = if message.starts_with("this is not a PopEF file") { "" } else { "\nTo fix it: " };
@@ -92,7 +92,7 @@ fn annotations_say_what_was_found() {
         assert_eq!((shown.status, &shown.err), (document.status, &document.err), "{args:?}");
         let document = document.json();
         let (findings, skipped) = (document["findings"].as_array().unwrap(), document["skipped"].as_array().unwrap());
-        // What was left out by choice is told only if that is wanted.
+        // Checks that were left out by choice are reported only on request.
         let failed = skipped.iter().filter(|skipped| skipped["failed"] == true).count();
         assert_eq!(annotations(&shown).len(), findings.len() + failed, "{args:?}");
         let annotations = annotations(&validate(folder, "github", &[args, &["-v"]].concat()));
@@ -118,7 +118,7 @@ fn annotations_say_what_was_found() {
     });
 }
 
-/// What fails the run is an error among its annotations, also if only `--strict` makes it one.
+/// A finding that fails the run is an error among its annotations, even if only `--strict` makes it one.
 #[test]
 fn annotations_say_why_a_strict_run_fails() {
     let errors = |args: &[&str]| {
@@ -191,14 +191,14 @@ fn fingerprints_do_not_change_with_unrelated_blobs() {
         fs::write(folder.path().join(&name), [&tensor[..], &bytes].concat()).unwrap();
         let after = fingerprints(folder.path(), &[&name]);
         let lost: Vec<_> = before.iter().filter(|one| !after.contains(one)).collect();
-        // What is said of a file as a whole, such as that it is empty, may go away.
+        // Findings about the file as a whole, such as that it is empty, may go away.
         kept += before.len() - lost.len();
         assert!(lost.len() <= 1, "{name}: {lost:?} are not in {after:?}");
     }
     assert!(kept > 200, "{kept}");
 }
 
-/// The test cases that Python reads in each document; none if there is no Python.
+/// The test cases that Python reads in each document. `None` without Python.
 fn test_cases(documents: &[String]) -> Option<Vec<Vec<Value>>> {
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/junit.py");
@@ -247,9 +247,10 @@ fn compare(document: &Value, cases: &[Value], strict: bool) {
                 && text(case, "name").starts_with(id)
                 && text(case, "name").ends_with(&format!(": {}", text(finding, "message")))
                 && text(case, "text").contains(&with_advice(finding))
-                && match fails {
-                    true => case["result"] == "failure" && text(case, "type") == severity,
-                    false => case["result"] == "system-out" && text(case, "text").starts_with(severity),
+                && if fails {
+                    case["result"] == "failure" && text(case, "type") == severity
+                } else {
+                    case["result"] == "system-out" && text(case, "text").starts_with(severity)
                 }
         });
     }

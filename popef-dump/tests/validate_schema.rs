@@ -53,14 +53,14 @@ fn hold(findings: &Schema, sarif: &Schema, folder: &Path, args: &[&str]) {
     the_same_is_found(&document.json(), &lines.json_lines(), &scanned.json());
 }
 
-/// A line as it is in the document, where its place says what it is about.
+/// A line as it is in the document, where its place says its kind.
 fn without_kind(line: &Value) -> Value {
     let mut line = line.clone();
     line.as_object_mut().unwrap().remove("kind");
     line
 }
 
-/// What was not checked, without the user's own line, which names the format.
+/// A skipped check, without the user's own line, which names the format.
 fn without_line(mut skipped: Value) -> Value {
     let why = skipped["why"].as_str().unwrap().split(" | popef-dump").next().unwrap().to_owned();
     skipped["why"] = why.into();
@@ -128,7 +128,7 @@ fn explained_rules() {
     }
 }
 
-/// Schemas that let everything through would pass the tests above.
+/// Schemas that allow everything would pass the tests above.
 #[test]
 fn the_schemas_say_no() {
     let with = |document: &Value, pointer: &str, value: Value| {

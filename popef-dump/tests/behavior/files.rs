@@ -67,7 +67,7 @@ fn damage_is_told_with_file_blob_and_byte_and_the_rest_is_shown() {
     }
 }
 
-/// The tensor with the data of an anchor may be in the part that is lost.
+/// The lost part may have the tensor with the data of an anchor.
 #[test]
 fn who_provides_the_data_of_an_anchor_is_unknown_if_not_all_was_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn lists_name_files() {
     }
 }
 
-/// A model as the list is a slip that everybody makes once.
+/// Everybody passes a model as the list once.
 #[test]
 fn what_is_no_list_is_one_error() {
     let run = run(&interop(), &["--files-from", "executable.popef"]);
@@ -161,7 +161,7 @@ fn what_is_no_list_is_one_error() {
     assert_eq!(run, crate::common::Run { out: String::new(), err: said.to_owned(), status: 2 });
 }
 
-/// What the error about a folder advises to run.
+/// Runs the command that the error about a folder advises.
 #[cfg(unix)]
 #[test]
 fn the_advice_for_a_folder_works() {
@@ -239,7 +239,7 @@ fn paths_that_are_not_utf8_have_their_bytes_beside() {
     );
 }
 
-/// Models that have nothing to do with each other do not hide each other's user inputs.
+/// Independent models do not hide each other's user inputs.
 #[test]
 fn each_file_on_its_own_is_listed_as_if_it_were_alone() {
     let names = ["split-executable.popef", "executable.popef", "split-tensors.popef", "two-models.popef"];
@@ -268,7 +268,7 @@ fn popef_after_a_pickle_is_shown_as_without_one() {
     }
 }
 
-/// This program may know no addresses at all, and still does not show what is secret in one.
+/// A program without the feature for addresses must not show secrets in them either.
 #[test]
 fn nothing_secret_of_an_address_is_shown() {
     let folder = tempfile::tempdir().unwrap();

@@ -69,7 +69,7 @@ fn color_adds_nothing_but_color() {
     }
 }
 
-/// Each is shown in its place; at the end the first hundred are told again, and how many more there are.
+/// Each fault is shown in its place. At the end, the first hundred are repeated, with the number of further ones.
 #[test]
 fn very_many_faults_are_not_all_told_twice() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{interop, run, run_with_input};
 
-/// The figures are the file's. What a filter leaves of them is shown beside.
+/// The figures are the file's. The figures after filtering are shown beside them.
 #[test]
 fn the_overview_says_what_a_filter_leaves() {
     let of = |args: &[&str]| run(&interop(), &[args, &["executable.popef"]].concat()).out;
@@ -35,7 +35,7 @@ fn the_overview_of_a_file_without_readable_blobs_counts_none() {
     assert_eq!(run(&interop(), &["empty.popef"]).out, "PopEF file: empty.popef\n  0 B in 0 blobs\n");
 }
 
-/// A file with models for several targets names each target once, and not more than fit.
+/// A file with models for several targets names each target once, and only as many as fit.
 #[test]
 fn the_overview_says_what_models_run_on() {
     let bytes = |name: &str| fs::read(interop().join(name)).unwrap();

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a run left behind.
+/// The results of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) out: String,
@@ -62,7 +62,7 @@ pub(crate) fn run(folder: &Path, args: &[&str]) -> Run {
     finish(command(folder).args(args))
 }
 
-/// The same with bytes on standard input.
+/// Runs the tool with bytes on standard input.
 pub(crate) fn run_with_input(folder: &Path, args: &[&str], input: &[u8]) -> Run {
     let mut command = command(folder);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -80,7 +80,7 @@ pub(crate) fn run_with_input(folder: &Path, args: &[&str], input: &[u8]) -> Run 
     }
 }
 
-/// The files of a folder whose names end so, in order.
+/// The files of a folder whose names end with `end`, in order.
 pub(crate) fn files(folder: &Path, end: &str) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = names.filter(|name| name.ends_with(end)).collect();
@@ -88,8 +88,7 @@ pub(crate) fn files(folder: &Path, end: &str) -> Vec<String> {
     names
 }
 
-/// What a run looks like in a terminal: the command, what goes to standard output, what goes to standard error, and
-/// the exit status.
+/// A run as in a terminal: the command, standard output, standard error, and the exit status.
 pub(crate) fn transcript(folder: &Path, arguments: &str) -> String {
     let run = finish(command(folder).args(arguments.split(' ')));
     let quote = |word: &str| if word.contains(['*', '?']) { format!("'{word}'") } else { word.to_owned() };
@@ -98,7 +97,7 @@ pub(crate) fn transcript(folder: &Path, arguments: &str) -> String {
     format!("$ popef-dump {command}\n{}---- stderr\n{}---- exit status {}\n", run.out, run.err, run.status)
 }
 
-/// Holds each case, a name and arguments, to the transcript that lies in the folder, or renews that.
+/// Compares each case, a name and arguments, with its transcript in the folder, or renews the transcript.
 #[track_caller]
 pub(crate) fn hold_golden(folder: &Path, cases: &[(&str, &str)]) {
     let renew = std::env::var_os("POPEF_RENEW").is_some();
