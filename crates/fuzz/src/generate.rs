@@ -4,7 +4,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-/// A file: some blobs, some of them repeated, and perhaps bytes at the end that are no blob.
+/// A file: some blobs, some of them repeated, and perhaps further bytes at the end.
 pub fn file(u: &mut Unstructured<'_>) -> Vec<u8> {
     let mut file = Vec::new();
     // An input that ends in the middle of a blob leaves the file without it.
@@ -42,7 +42,7 @@ fn blob(u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let data = data(u, blob_type, needed)?;
     let version = if one_in(u, 8)? { text(u)? } else { Target::text(b"") };
     let header = |size| Target::Struct { data: vec![blob_type.into(), size], pointers: vec![version.clone()] };
-    // The header is made twice from the same input: its length decides the size that it states.
+    // The header is made twice from the same input, because its length decides the size that it states.
     let mut again = Unstructured::new(u.peek_bytes(u.len()).unwrap_or_default());
     let len = Message::of(header(0)).into_bytes(&mut again)?.len();
     let truth = (len + info.len() + data.len()) as u64;
@@ -395,7 +395,7 @@ fn lie_about(u: &mut Unstructured<'_>, truth: u64) -> Result<u64> {
     if u.arbitrary()? { Ok(truth.wrapping_add_signed(u.arbitrary::<i8>()?.into())) } else { number(u) }
 }
 
-/// True in one of `times` cases. False when the input is used up.
+/// `true` in one of `times` cases, and `false` when the input is used up.
 fn one_in(u: &mut Unstructured<'_>, times: u8) -> Result<bool> {
     Ok(u.int_in_range(0..=times - 1)? == times - 1)
 }

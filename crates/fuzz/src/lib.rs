@@ -1,4 +1,5 @@
-//! What the fuzz targets share. `crates/fuzz/run` builds and runs them. `docs/ROBUSTNESS.md` says what each one tests.
+//! The code that the fuzz targets share. `crates/fuzz/run` builds and runs them. `docs/ROBUSTNESS.md` says what each
+//! one tests.
 //!
 //! Blind mutations seldom get past a header, because the lengths no longer agree. So half of all inputs are recipes for
 //! a file ([`generate`]): blobs, messages, pointers, and lies about each.

@@ -9,7 +9,7 @@ use popef::error::ErrorCode;
 use popef::read::ReadAt;
 use popef::{Blob, Content, Error, File, OpenOptions};
 
-/// The file that a target writes, one for each process. It is in memory if the system has such a place.
+/// The file that a target writes, one for each process. It is in memory if the system has a folder there.
 pub fn scratch_file() -> PathBuf {
     let shared_memory = Path::new("/dev/shm");
     let folder = if shared_memory.is_dir() { shared_memory.to_owned() } else { std::env::temp_dir() };
@@ -90,7 +90,7 @@ fn of_blob(blob: &Blob<'_>, data: bool) -> (String, Vec<u8>) {
 }
 
 fn of_error(error: &Error) -> String {
-    // Only those who have the bytes can tell where the pickle ends.
+    // Only ways that have the bytes know where the pickle ends.
     if error.code() == ErrorCode::PickleFirst {
         return error.code().to_string();
     }

@@ -1,5 +1,5 @@
 //! Any list of calls of a writer, with a destination that fails at any moment. Blobs that were reported as written can
-//! be read. Others cannot, unless taking them back failed, too. A finding prints the calls as a program.
+//! be read. Other blobs cannot, unless removing them failed, too. A finding prints the calls as a program.
 
 #![no_main]
 
@@ -109,7 +109,7 @@ fn source(len: u8) -> File {
     File::from_bytes(writer.into_inner().unwrap()).unwrap()
 }
 
-/// Bytes as they are compressed.
+/// The compressed form of bytes.
 fn compressed(data: &[u8]) -> Vec<u8> {
     let mut writer = Writer::stream(Vec::new());
     writer.write_packed_executable("model", data, Packing::Zlib(1)).unwrap();
@@ -179,7 +179,7 @@ impl Calls {
         let mut writer = Some(Writer::seekable(&mut to).unwrap());
         let mut written: Vec<Blob> = Vec::new();
         let mut broken = false;
-        // One of these blobs may be left: a failure to take it back shows only in the next call that writes.
+        // One of these blobs may be left: a failure to remove it shows only in the next call that writes.
         let mut left = Vec::new();
         for call in &self.calls {
             let was_broken = broken;
@@ -227,7 +227,7 @@ fn read(blob: &popef::Blob<'_>) -> Blob {
 }
 
 impl Call {
-    /// The blobs that are whole before they are taken back: they got too much data, or were dropped.
+    /// The blob, if it is complete before it is removed: it got too much data, or was dropped.
     fn left(&self) -> Option<Blob> {
         let Call::Sized { name: n, len, pieces, .. } = self else { return None };
         let data = all(pieces).get(..usize::from(*len))?.to_vec();

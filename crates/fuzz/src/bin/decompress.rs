@@ -1,4 +1,4 @@
-//! An executable whose data is any bytes behind the mark of a compression: no panic, never more bytes than the blob
+//! An executable whose data is any bytes after the mark of a compression: no panic, never more bytes than the blob
 //! says, an end or an error, and no more time and memory than is promised.
 
 #![no_main]

@@ -1,5 +1,5 @@
-//! IR dumps of PopART: no panic, what is said of calls agrees with itself, a beginning gives a beginning, and reading costs no more
-//! than is promised.
+//! IR dumps of PopART: no panic, the facts about calls agree with each other, the start of a dump gives the start of the result, and
+//! reading costs no more than is promised.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use poplar_graph::{CallGraph, IrDiff, IrDump, NoteKind, Op, OpCounts, Order, Tim
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What the smallest ops, tensors and attributes take.
+/// The cost of the smallest ops, tensors and attributes.
 const BOUND: Bound = Bound {
     decoder: "graphs",
     time: Line { fixed: 400_000, per_byte_in: 2000, per_byte_out: 0, most: u64::MAX },

@@ -1,5 +1,5 @@
-//! A tensor map or lowered variables: no panic, the numbers agree with each other, a beginning gives a beginning, and reading
-//! costs no more than is promised.
+//! A tensor map or lowered variables: no panic, the numbers agree with each other, the start of a file gives the start of the result, and
+//! reading costs no more than is promised.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use poplar_inspect::tiles::{LoweredVars, Target, TensorMap};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The buffer of the reader, and what the smallest tensors, variables and tiles take.
+/// The buffer of the reader, and the cost of the smallest tensors, variables and tiles.
 const BOUND: Bound = Bound {
     decoder: "maps",
     time: Line { fixed: 200_000, per_byte_in: 1500, per_byte_out: 0, most: u64::MAX },

@@ -1,4 +1,4 @@
-//! The operations of the toolbox on any bytes: no panic, and what they say of a file agrees with what they do with it.
+//! The operations of the toolbox on any bytes: no panic, and their reports agree with what they do.
 
 #![no_main]
 
@@ -24,7 +24,7 @@ use popef_ops::{
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Of a file with arrays, one header is in memory at a time. In an archive, 100 bytes can be a header of 64 KiB.
+/// A file with arrays has one header in memory at a time. In an archive, 100 bytes can be a header of 64 KiB.
 const ARRAYS: Bound = Bound {
     decoder: "arrays",
     time: Line { fixed: 1_000_000, per_byte_in: 20_000, per_byte_out: 0, most: u64::MAX },
@@ -116,19 +116,19 @@ impl Write for Pipe {
     }
 }
 
-/// What an operation writes into a pipe, or nothing if it fails.
+/// The bytes that an operation writes into a pipe. `None` if it fails.
 fn written<T>(work: impl FnOnce(Target<'_>) -> Result<T, popef_ops::Error>) -> Option<Vec<u8>> {
     let pipe = Pipe::default();
     let done = work(Target::Stream(Box::new(pipe.clone())));
     done.ok().map(|_| pipe.taken())
 }
 
-/// What is copied keeps all its bytes, and compression changes nothing but how executables are stored.
+/// Copies keep all bytes, and compression changes only how executables are stored.
 fn rewrite(bytes: &[u8]) {
     let file = open(bytes.to_vec());
     let whole = usize::try_from(file.end()).unwrap();
     if let Some(recovered) = written(|target| recover(&file, target, &RecoverOptions::default(), &Silent)) {
-        // Whole blobs behind a damaged info are kept too.
+        // Whole blobs after a damaged info are kept too.
         assert!(recovered.starts_with(&bytes[..whole]), "what is whole was not kept");
         assert!(recovered.len() <= bytes.len() && open(recovered).damage().is_none(), "what was kept is not whole");
     }
@@ -161,7 +161,7 @@ fn rewrite(bytes: &[u8]) {
         let options = MergeOptions { drop_prefixes: true, ..MergeOptions::default() };
         written(|target| popef_ops::merge(files, target, &options, &Silent))
     };
-    // Nothing is known of the others, not even that there is no need for two.
+    // Unknown blobs may even need to be there twice.
     if file.blobs().any(|blob| matches!(blob.blob_type(), BlobType::Other(_))) {
         return;
     }
@@ -174,7 +174,7 @@ fn bytes_of<'b>(bytes: &'b [u8], blob: &Blob<'_>) -> &'b [u8] {
     &bytes[start..][..usize::try_from(blob.size()).unwrap()]
 }
 
-/// A patch for metadata, and behind a zero byte the file.
+/// A patch for metadata, and the file after a zero byte.
 fn change(input: &[u8]) {
     let Some(end) = input.iter().position(|byte| *byte == 0) else { return };
     let Ok(patch) = serde_json::from_slice(&input[..end]) else { return };
@@ -198,7 +198,7 @@ fn change(input: &[u8]) {
     }
 }
 
-/// Bytes as a file with arrays. Those that can be read are as long as they say.
+/// Bytes as a file with arrays. Arrays that can be read are as long as they say.
 fn read_arrays(input: &[u8]) {
     let path = scratch_file();
     std::fs::write(&path, input).unwrap();
@@ -244,7 +244,7 @@ fn read_folder(input: &[u8]) {
     std::fs::write(folder.join("index.json"), input).unwrap();
     let bytes = packed(&folder);
     assert!(bytes.as_ref().is_none_or(|bytes| bytes.len() <= 8192 + 8 * input.len()), "the folder grew");
-    // What comes before the first blob can be anything, and then nobody knows where that is.
+    // Any bytes may come before the first blob, which then has an unknown place.
     if !input.windows(8).any(|window| window == b"\"prefix\"") && !input.contains(&b'\\') {
         let _ = bytes.map(|bytes| File::from_bytes(bytes).unwrap());
     }

@@ -1,4 +1,4 @@
-//! Any bytes as what PopART or TensorFlow puts into an opaque blob: no panic, and no more time and memory than is
+//! Any bytes as the data of PopART or TensorFlow in an opaque blob: no panic, and no more time and memory than is
 //! promised, for reading it and for its JSON. The first byte chooses the framework.
 
 #![no_main]

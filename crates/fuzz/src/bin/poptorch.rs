@@ -12,7 +12,7 @@ use popef_payload::poptorch::PoptorchData;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes of JSON, for each call and for each byte. A letter can become six bytes.
+/// The maximum number of bytes of JSON, for each call and for each byte. A letter can become six bytes.
 const JSON: (u64, u64) = (2 << 20, 64);
 
 fuzz_target!(|input: &[u8]| {

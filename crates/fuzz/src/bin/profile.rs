@@ -17,7 +17,7 @@ use poplar_inspect::profile::{
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The buffer of the reader, and what the smallest programs, steps and lists by tile take.
+/// The buffer of the reader, and the cost of the smallest programs, steps and lists by tile.
 const BOUND: Bound = Bound {
     decoder: "profile",
     time: Line { fixed: 200_000, per_byte_in: 1500, per_byte_out: 0, most: u64::MAX },
@@ -71,7 +71,7 @@ fuzz_target!(|input: &[u8]| {
     if let Some(execution) = execution {
         let rows: Vec<_> = steps(execution, &Selection::default().sorted(Sort::Number)).collect();
         assert!(layers(execution, 1, &all).len() <= rows.len());
-        // Steps are kept packed: one is found alone as it is among all.
+        // Steps are packed: a step read alone is the same as among all.
         let kept = execution.simulation.as_ref().map(|simulation| &simulation.steps);
         let alone = |number: usize| kept.and_then(|steps| steps.get(number)).map(|step| (step.cycles, step.name));
         assert!(rows.iter().enumerate().all(|(number, row)| alone(number) == Some((row.of.cycles, row.of.name))));

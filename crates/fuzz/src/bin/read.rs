@@ -1,5 +1,5 @@
-//! The walk, every accessor, models and checks over any bytes: no panic, nothing that contradicts itself, no more
-//! memory than follows from the headers and infos, and no more time than is promised.
+//! The walk, every accessor, models and checks over any bytes: no panic, no contradictions, no more memory than follows
+//! from the headers and infos, and no more time than is promised.
 
 #![no_main]
 

@@ -39,7 +39,7 @@ fuzz_target!(|input: &[u8]| {
         assert_eq!(new.data().read().unwrap(), old.data().read().unwrap());
     }
 
-    // A stream gets the same bytes.
+    // A writer to a stream writes the same bytes.
     let mut streamed = Vec::new();
     let mut writer = Writer::stream(&mut streamed);
     for blob in &taken {

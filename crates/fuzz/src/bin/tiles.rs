@@ -1,5 +1,5 @@
-//! An archive of tiles or a Poplar executable: no panic, what was read agrees with itself, however the bytes come, and
-//! costs no more than is promised.
+//! An archive of tiles or a Poplar executable: no panic, no contradictions, the same result however the bytes come, and
+//! reading costs no more than is promised.
 
 #![no_main]
 
@@ -36,7 +36,7 @@ fuzz_target!(|input: &[u8]| {
     let mut options = Options::default();
     options.strings = 4;
     options.member_bytes = 1 << 20;
-    // With what `popef tiles exec` keeps of a tile.
+    // Keeps as much of a tile as `popef tiles exec` does.
     assert_within(&BOUND, SLACK, bytes.len() as u64, || {
         match visit(&bytes[..], &options, |tile| drop(tile.largest(10))) {
             Ok(summary) => bytes_out(&summary, bytes.len()),
@@ -50,12 +50,12 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(format!("{slowly:?}"), format!("{summary:?}"));
 });
 
-/// What the archive has, at least, or all of the input.
+/// A lower bound of the bytes in the archive, and the bytes of the input.
 fn bytes_out(summary: &Summary, input: usize) -> u64 {
     let files: u64 = summary.contents.iter().map(|it| it.file_bytes * u64::from(it.tiles)).sum();
     let others: u64 = summary.other_members.iter().map(|it| it.bytes).sum();
     let metadata = summary.metadata.as_ref().map_or(0, |metadata| metadata.read_bytes);
-    // A member that was cut says what it does not have.
+    // A cut member states more bytes than it has.
     files + others.min(255 * input as u64) + metadata + input as u64
 }
 
@@ -79,7 +79,7 @@ fn assert_agrees(summary: &Summary) {
     assert_eq!(sections, totals.total() + totals.tables);
 }
 
-/// What fits is said only if all was read, and of each tile as of all.
+/// A verdict requires that all was read, and the verdict of all agrees with that of each tile.
 fn assert_fits(summary: &Summary) {
     for memory in [0, 300, u64::MAX] {
         let fit = summary.fit(Some(memory), Some(2));
