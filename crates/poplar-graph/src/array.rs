@@ -128,7 +128,7 @@ pub(super) fn len_of(shape: &[u64]) -> Result<usize, Error> {
     len.and_then(|len| usize::try_from(len).ok()).ok_or_else(|| Error::TooLarge { shape: Shape(shape.to_vec()) })
 }
 
-/// The values that an integer type has.
+/// The range of an integer type.
 pub(crate) fn range_of(data_type: DataType) -> Option<std::ops::RangeInclusive<i128>> {
     Some(match data_type {
         DataType::Bool => 0..=1,

@@ -2,7 +2,7 @@ use std::fmt;
 
 use popef::DataType;
 
-/// A shape as it is shown: `2x3`, or `scalar`.
+/// A shape that is shown as `2x3`, or `scalar`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape(pub Vec<u64>);
 
@@ -37,7 +37,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// The shape of two operands together, as NumPy has it: dimensions are compared from the last, and one of size 1 is repeated.
+/// The shape of two operands together, like NumPy's: dimensions are compared from the last, and one of size 1 is repeated.
 pub(super) fn broadcast(left: &[u64], right: &[u64]) -> Option<Vec<u64>> {
     let rank = left.len().max(right.len());
     let size = |shape: &[u64], at: usize| {

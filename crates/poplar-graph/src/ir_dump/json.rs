@@ -284,7 +284,7 @@ impl<'b> Json<'b> {
 }
 
 impl Fault {
-    /// With the line and the byte of the line.
+    /// The error, with the line and the byte of the line.
     pub(super) fn in_bytes(self, bytes: &[u8]) -> ReadError {
         let before = bytes.get(..self.at).unwrap_or(bytes);
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

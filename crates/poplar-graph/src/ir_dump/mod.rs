@@ -47,7 +47,7 @@ pub struct IrDump {
     pub ir: Ir,
     /// Oddities: at most one note of each kind.
     pub notes: Vec<Note>,
-    /// What kept the file from being read to its end. All ops before are here.
+    /// Why the file could not be read to its end. All ops before that place are here.
     pub damage: Option<ReadError>,
 }
 

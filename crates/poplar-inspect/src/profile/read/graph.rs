@@ -76,7 +76,7 @@ impl GraphReader {
         doc.first(self.seen.insert(key.to_owned()))
     }
 
-    /// Checks what can only be checked when all is known.
+    /// Does the checks that need the whole profile.
     pub(super) fn finish(self, doc: &mut Doc<'_>) -> Result<GraphProfile> {
         let GraphReader { mut profile, target, seen } = self;
         let root = profile.at.root.clone();
@@ -133,7 +133,7 @@ fn optimization_info(doc: &mut Doc<'_>) -> Result<BTreeMap<Box<str>, f64>> {
     let mut info = BTreeMap::new();
     doc.object(|doc, key| {
         let value = doc.number()?;
-        // The same value twice harms nobody.
+        // The same value twice does no harm.
         doc.first(info.insert(key.into(), value).is_none_or(|before| before == value))
     })?;
     Ok(info)
