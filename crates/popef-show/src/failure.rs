@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// What could not be read or shown, and where in its file.
 ///
-/// It is made of an error of the library, or of a program's own message. Its text is `blob 2, byte 2936: ...`.
+/// It comes from an error of the library, or from a program's own message. Its text is `blob 2, byte 2936: ...`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Failure {
     message: Box<str>,
@@ -23,7 +23,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure that is none of the library's errors, with names of its own for its kind and code.
+    /// A failure that is not an error of the library, with its own names for kind and code.
     pub fn new(message: String, kind: &'static str, code: &'static str) -> Self {
         Failure { message: message.into(), kind, code, ..Failure::default() }
     }
@@ -38,12 +38,12 @@ impl Failure {
         self.code
     }
 
-    /// The blob's number in the file, if the failure is one of a blob.
+    /// The number of the blob in the file, if the failure is about a blob.
     pub fn blob(&self) -> Option<usize> {
         self.blob
     }
 
-    /// Whether other blobs of the file can be found, although it is damaged: those before this one, or behind it.
+    /// Whether other blobs of the damaged file can be found, before or after this one.
     pub fn leaves_others(&self) -> bool {
         self.leaves_others || self.blob > Some(0)
     }
@@ -80,7 +80,7 @@ impl Failures {
         &self.first
     }
 
-    /// How many were left out, in words, if any were.
+    /// The number of failures that were left out, in words, if there are any.
     pub fn more(&self) -> Option<String> {
         (self.more > 0).then(|| format!("{} more errors are shown above, each at its blob", self.more))
     }

@@ -1,4 +1,5 @@
-//! What all JSON has in common: objects, documents, lines, and lists that are written element by element, so that they may be long.
+//! The code that all JSON shares: objects, documents, lines, and lists that are written element by element, so that they may be
+//! long.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -12,8 +13,8 @@ use serde_json::ser::Formatter;
 use crate::output::escape::is_plain;
 use crate::output::out::Out;
 
-/// An object of these members. They have the attributes of serde's derive, so that `#[serde(flatten)]` adds those of another object, or
-/// none of an `Option`. Keys are in camel case.
+/// An object of these members. They have the attributes of serde's derive, so that `#[serde(flatten)]` adds the members of another
+/// object, or of an `Option` of one. Keys are in camel case.
 macro_rules! object {
     ($($(#[$attribute:meta])* $key:ident $(: $value:expr)?),+ $(,)?) => {{
         #[allow(non_camel_case_types, reason = "each member has a type parameter of its name")]
@@ -67,19 +68,19 @@ impl<F: Fn() -> T, T: Serialize> Serialize for Lazy<F> {
     }
 }
 
-/// Requests and bytes that reading files over the network has cost, to be flattened into an object.
+/// The requests and bytes that reading over the network has cost, to be flattened into an object.
 pub(crate) fn network(cost: Option<(u64, u64)>) -> Option<impl Serialize> {
     cost.map(|(requests, bytes)| object! { network: object! { requests, bytes } })
 }
 
-/// What files on other machines have cost the program, asked for when it is written.
+/// The cost of files on other machines for the whole program, computed when it is written.
 ///
 /// It serialises as an object to be flattened into another: `network`, if there were such files.
 #[derive(Clone, Copy, Debug)]
 pub struct Network(fn() -> Option<(u64, u64)>);
 
 impl Network {
-    /// Of a program that reads no such files.
+    /// For a program that reads no files from other machines.
     pub const NONE: Network = Network(|| None);
 
     /// `cost` says how many requests were sent and how many bytes were received up to now.
@@ -159,7 +160,7 @@ pub fn item(out: &mut Out, kind: &str, item: &impl Serialize) -> io::Result<()> 
     line(out, &object! { kind, #[serde(flatten)] item })
 }
 
-/// The same of an item in something, such as a file, whose members come first.
+/// Writes an item of something, such as a file, whose members come first.
 pub fn item_in(out: &mut Out, kind: &str, within: &impl Serialize, item: &impl Serialize) -> io::Result<()> {
     line(out, &object! { kind, #[serde(flatten)] within, #[serde(flatten)] item })
 }
@@ -178,7 +179,7 @@ pub(crate) fn list(out: &mut Out, elements: impl Iterator<Item: Serialize>) -> i
     Ok(())
 }
 
-/// Writes a further member of an object that is such a list.
+/// Writes a further member of an object: a list with an element on each line.
 pub(crate) fn member_list(out: &mut Out, key: &str, elements: impl Iterator<Item: Serialize>) -> io::Result<()> {
     out.put(",\n\"").put(key).put("\":");
     list(out, elements)
@@ -258,8 +259,8 @@ fn in_one_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(out.into_bytes())
 }
 
-/// The rows of one list after the other. They may be millions, so they are kept outside memory until the document is complete: where the
-/// program says, such as in an unnamed temporary file.
+/// The rows of one list after the other. They may be millions, so they are kept outside memory until the document is complete, for
+/// example in an unnamed temporary file of the program.
 ///
 /// ```
 /// use popef_show::{JsonRows, Out};
@@ -280,12 +281,12 @@ pub struct JsonRows<S: Write> {
 }
 
 impl<S: Read + Write + Seek> JsonRows<S> {
-    /// No rows. They will be kept in `spool`, which is empty.
+    /// A list of no rows, which are kept in `spool`. It must be empty.
     pub fn new(spool: S) -> Self {
         JsonRows { spool: BufWriter::new(spool), lists: Vec::new() }
     }
 
-    /// Adds a row to a list, which is the one of the row before, or comes later.
+    /// Adds a row to a list: the list of the row before, or a later one.
     pub fn push(&mut self, list: usize, row: &impl Serialize) -> io::Result<()> {
         let row = in_one_line(row)?;
         self.lists.resize(self.lists.len().max(list.saturating_add(1)), 0);

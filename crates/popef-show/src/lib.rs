@@ -1,8 +1,8 @@
 //! Shows what is in PopEF files and around them, what checks found, and what operations did: as text, JSON, CSV, SARIF, annotations of
 //! GitHub, JUnit XML, HTML and SVG.
 //!
-//! The crate writes into an [`Out`], which a program makes of any writer. It opens no files, starts no threads and knows no
-//! command line. So it serves the command-line tools, and whatever shows the same in another place.
+//! The crate writes into an [`Out`], which a program makes from any writer. It opens no files, starts no threads and knows
+//! no command line. So it serves the command-line tools, and any other program that shows the same.
 //!
 //! ```text
 //! FileToShow ──► FileReport ──► ListRenderer ─────┐
@@ -52,7 +52,7 @@
 //! # Findings
 //!
 //! A [`Group`] is the files of one check and the library's report. [`FindingsFormat`] has the renderers, [`Totals`] and
-//! [`Verdict`] say what it comes to, and [`rules`] explains the rules.
+//! [`Verdict`] have the result, and [`rules`] explains the rules.
 //!
 //! # Reports
 //!

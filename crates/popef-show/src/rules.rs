@@ -19,7 +19,7 @@ pub fn of_library() -> Groups {
     popef_check::rule_groups().map(|(title, rules)| (title, rules.collect())).collect()
 }
 
-/// Explains one rule: what it means, and how to fix what it finds. Lines are no wider than the screen.
+/// Explains one rule: what it means, and how to fix its findings. Lines are no wider than the screen.
 pub fn explain(out: &mut Out, rule: &Rule, width: Option<usize>) -> io::Result<()> {
     let title = Paragraph::new(0).add(Kind::Group, &format!("{}:", rule.id)).add(Kind::Group, rule.title);
     title.write(out, width)?;
@@ -81,7 +81,7 @@ pub fn explain_code(out: &mut Out, entry: &CodeEntry, width: Option<usize>) -> i
     Paragraph::new(0).add(Kind::Group, "What to do:").add(Kind::Plain, &sentence(entry.advice)).write(out, width)
 }
 
-/// Some tables have parts of sentences, which messages are made of.
+/// A text as a sentence. Some tables have parts of sentences, from which messages are made.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| if text.contains("://") { first } else { first.to_ascii_uppercase() });
@@ -112,7 +112,7 @@ pub(crate) fn rule_object(rule: &'static Rule) -> impl Serialize {
     object! { id, severity, condition: rule.condition(), title, meaning, fix }
 }
 
-/// How a severity is coloured.
+/// The colour of a severity.
 pub(crate) fn kind(severity: Severity) -> Kind {
     match severity {
         Severity::Error => Kind::Error,
@@ -121,7 +121,7 @@ pub(crate) fn kind(severity: Severity) -> Kind {
     }
 }
 
-/// Those of the given rules that a mistyped id may mean: `did you mean PE101 or PE111?`. None if no id is like it.
+/// The rules that a mistyped id may mean: `did you mean PE101 or PE111?`. `None` if no id is similar.
 ///
 /// ```
 /// use popef_check::Rule;

@@ -16,14 +16,15 @@ use crate::output::out::Out;
 
 pub(super) struct GitHub {
     pub(super) quiet: bool,
-    /// Whether what was left out by choice is a notice. There is nothing to do about it, and each run of each file would have it.
+    /// Whether checks that were left out by choice are notices. There is nothing to do about them, and each run of each file
+    /// would have them.
     pub(super) verbose: bool,
     /// Whether warnings are failures.
     pub(super) strict: bool,
 }
 
 impl GitHub {
-    /// What fails the run is an error, so that the annotations say why it failed.
+    /// Findings that fail the run are errors, so that the annotations say why it failed.
     fn level(&self, severity: Severity) -> &'static str {
         match severity {
             Severity::Error => "error",

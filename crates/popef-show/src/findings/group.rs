@@ -6,7 +6,7 @@ use popef_check::{Finding, Report, Severity, Skipped};
 
 use crate::output::escape::escape_rest;
 
-/// Files that were checked together, and what came of it.
+/// Files that were checked together, and the report about them.
 ///
 /// ```
 /// use popef_check::{CheckOptions, check};
@@ -32,16 +32,17 @@ use crate::output::escape::escape_rest;
 pub struct Group {
     pub(crate) files: Vec<CheckedFile>,
     pub(crate) report: Report,
-    /// For each finding; or empty.
+    /// One for each finding, or empty.
     mends: Vec<Option<Mend>>,
 }
 
-/// A command that mends what was found.
+/// A command that mends a finding.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Mend {
-    /// What is typed into a shell. It mends all that the same rule found in the file, and writes a new file.
+    /// The words to type into a shell. The command mends all findings of the same rule in the file, and writes a new
+    /// file.
     pub command: String,
-    /// What it does, and what is lost by it.
+    /// What the command does, and what is lost.
     pub effect: &'static str,
 }
 
@@ -50,11 +51,11 @@ pub struct Mend {
 pub struct CheckedFile {
     /// Its path as the user gave it.
     pub path: PathBuf,
-    /// Its length; none if it could not be opened.
+    /// Its length. `None` if it could not be opened.
     pub size: Option<u64>,
-    /// What it is, if it is plainly something else. That says more than what the library finds.
+    /// The format of the file, if it is plainly not PopEF. This says more than the library's finding.
     pub foreign: Option<String>,
-    /// What reading it over the network has cost: requests and bytes. JSON has it.
+    /// The requests and bytes that reading it over the network has cost. JSON has them.
     pub network: Option<(u64, u64)>,
 }
 
@@ -65,11 +66,11 @@ impl CheckedFile {
     }
 }
 
-/// What is left out if nothing could be read of a file that is checked by itself.
+/// The words for the skipped check of a file that was checked by itself and could not be read.
 const THE_FILE: &str = "the file";
 
 impl Group {
-    /// The files in the order in which they were given, and what the library says about them.
+    /// The files in the order in which they were given, and the library's report about them.
     pub fn new(files: Vec<CheckedFile>, report: Report) -> Self {
         let mut group = Group { files, report, mends: Vec::new() };
         group.leave_out_repeated();
@@ -85,7 +86,7 @@ impl Group {
         group
     }
 
-    /// Adds commands that mend what was found, one for each finding of the report.
+    /// Adds the commands that mend findings, one for each finding of the report.
     pub fn mended_by(self, mends: Vec<Option<Mend>>) -> Self {
         Group { mends, ..self }
     }
@@ -131,21 +132,21 @@ impl Group {
         }
     }
 
-    /// How to fix what was found. None if the file is plainly something else: then the message says what to do, and the
-    /// rule's advice is for damaged files.
+    /// How to fix a finding. `None` if the file is plainly not PopEF: then the message says what to do, and the rule's
+    /// advice is for damaged files.
     pub(crate) fn advice(&self, finding: &Finding) -> Option<&'static str> {
         let is_foreign = || self.files.get(finding.file).is_some_and(|file| file.foreign.is_some());
         (!is_damage(finding) || !is_foreign()).then_some(finding.rule.fix)
     }
 
-    /// A finding without its severity and rule: its place, what was found, and on a second line how to fix it.
+    /// A finding without its severity and rule: its place, its message, and on a second line how to fix it.
     pub(super) fn text(&self, finding: &Finding) -> String {
         let place = Location { blob: finding.blob, offset: finding.offset };
         let advice = self.advice(finding).map(|advice| format!("\nTo fix it: {advice}")).unwrap_or_default();
         format!("{place}{}{advice}", escape_rest(&finding.message))
     }
 
-    /// What could not be looked at although it was asked for, in a line each.
+    /// The requested checks that could not be done, in a line each.
     pub fn complaints(&self) -> impl Iterator<Item = String> {
         self.report.skipped.iter().filter(|skipped| skipped.failed).map(|skipped| {
             let file = skipped.file.and_then(|file| self.files.get(file));
@@ -165,12 +166,12 @@ impl Group {
         of_file(&self.report.findings, file, |finding| finding.file)
     }
 
-    /// What was not looked at in a file, or, for none, in all of them.
+    /// The skipped checks of a file, or, for `None`, of all files together.
     pub(super) fn skipped_in(&self, file: Option<usize>) -> &[Skipped] {
         of_file(&self.report.skipped, file, |skipped| skipped.file)
     }
 
-    /// The path of the file that a finding or something left out is about.
+    /// The path of the file that a finding or a skipped check is about.
     pub(crate) fn path(&self, file: usize) -> Option<&Path> {
         self.files.get(file).map(|file| &*file.path)
     }
@@ -183,7 +184,7 @@ fn of_file<T, F: Ord + Copy>(list: &[T], file: F, file_of: impl Fn(&T) -> F) -> 
     list.get(start..end).unwrap_or_default()
 }
 
-/// Whether something that was not looked at is worth showing. What was left out by choice is shown only if all of it is wanted.
+/// Whether a skipped check is shown. Checks that were left out by choice are shown only if `all`.
 pub(super) fn is_shown(skipped: &Skipped, all: bool) -> bool {
     skipped.failed || all
 }
@@ -193,13 +194,13 @@ fn is_damage(finding: &Finding) -> bool {
     matches!(finding.rule.id, "PE001" | "PE002" | "PE003" | "PE004" | "PE005")
 }
 
-/// What was not looked at and why, in a line.
+/// A line that says what was skipped, and why.
 pub(crate) fn reason(skipped: &Skipped) -> String {
     let Skipped { what, why, .. } = skipped;
     if what == THE_FILE { why.clone() } else { format!("{what}: {why}") }
 }
 
-/// How many findings there are of each severity, in all groups. Those that are not listed are counted too.
+/// The number of findings of each severity, in all groups. Findings that are not listed count too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
@@ -213,15 +214,15 @@ pub struct Totals {
     pub warnings: usize,
     /// Notes.
     pub notes: usize,
-    /// What was left out by choice.
+    /// Checks that were left out by choice.
     pub left_out: usize,
-    /// What could not be looked at although it was asked for.
+    /// Requested checks that could not be done.
     pub failed: usize,
     /// Files with a pickle that is not safe to unpickle.
     pub unsafe_pickles: usize,
 }
 
-/// What a check comes to.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -229,7 +230,7 @@ pub enum Verdict {
     Passed,
     /// Something was found.
     Failed,
-    /// Something could not be looked at. There may be findings all the same.
+    /// Something could not be checked. There may also be findings.
     Incomplete,
 }
 
@@ -248,7 +249,7 @@ impl Totals {
         self.left_out += report.skipped.len() - failed;
     }
 
-    /// The verdict; if it is `strict`, warnings count too.
+    /// The verdict. If `strict`, warnings count too.
     pub fn verdict(&self, strict: bool) -> Verdict {
         match self {
             _ if self.failed > 0 => Verdict::Incomplete,

@@ -20,7 +20,7 @@ pub(super) struct Document {
     groups: Vec<Group>,
 }
 
-/// One line per finding, one for each thing that was not looked at, one for each file on another machine, and one with the counts at the end.
+/// One line per finding, one per skipped check, one per file on another machine, and one with the counts at the end.
 pub(super) struct Lines;
 
 impl FindingsRenderer for Document {
@@ -70,7 +70,7 @@ pub(super) fn rules(groups: &[Group]) -> impl Iterator<Item = &'static Rule> {
     findings.map(|finding| (finding.rule.id, finding.rule)).collect::<BTreeMap<_, _>>().into_values()
 }
 
-/// Only if it is so: a file that is not known to be unsafe may not have been looked at.
+/// `true` or nothing: a file that is not known to be unsafe may not have been checked.
 fn not_safe(is_unsafe: bool) -> Option<impl Serialize> {
     is_unsafe.then(|| object! { not_safe_to_unpickle: true })
 }

@@ -1,7 +1,7 @@
 //! Findings as JUnit XML, which GitLab, Jenkins and most other CI systems show as test results.
 //!
-//! A file is a test suite, and each finding a test case. What is no failure has passed, with what was found as its output. A file
-//! in which nothing was found has one test case that passed, because without any a CI system has nothing to show.
+//! A file is a test suite, and each finding a test case. A finding that is not a failure has passed, with the finding as its
+//! output. A file without findings has one test case that passed, because without any, a CI system has nothing to show.
 
 use std::collections::HashMap;
 use std::io;
@@ -70,7 +70,7 @@ impl FindingsRenderer for JUnit {
 }
 
 struct Case {
-    /// The rule, or what is said.
+    /// The rule, or the words in its place.
     label: &'static str,
     what: String,
     outcome: Outcome,
@@ -79,13 +79,13 @@ struct Case {
 enum Outcome {
     /// Nothing was found.
     Clean,
-    /// Something was found that is no failure.
+    /// Something was found that is not a failure.
     Passed(String),
     Failure {
         severity: Severity,
         text: String,
     },
-    /// Something was to be checked, and could not be.
+    /// A requested check could not be done.
     Error,
     Skipped,
 }
@@ -95,13 +95,14 @@ impl Case {
         !matches!(self.outcome, Outcome::Skipped)
     }
 
-    /// Its name if it is the `nth` with its label and text. GitLab shows only the first test case of a name.
+    /// The name of the test case, which is the `nth` with its label and text. GitLab shows only the first test case of
+    /// a name.
     fn name(&self, nth: usize) -> String {
         let Case { label, what, .. } = self;
         if nth == 1 { format!("{label}: {what}") } else { format!("{label} #{nth}: {what}") }
     }
 
-    /// Writes what follows its attributes.
+    /// Writes the part after its attributes.
     fn write(&self, out: &mut Out) -> io::Result<()> {
         let what = &self.what;
         match &self.outcome {

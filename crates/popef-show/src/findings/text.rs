@@ -18,12 +18,12 @@ use crate::output::units::counted;
 use crate::rules::kind;
 
 pub(super) struct Text {
-    /// What a file is called.
+    /// The word for a file.
     file_word: &'static str,
     width: Option<usize>,
     /// Whether to say what each finding means.
     verbose: bool,
-    /// Whether to show only findings, and what could not be looked at.
+    /// Whether to show only findings, and checks that could not be done.
     quiet: bool,
     /// The rules whose help was shown.
     helped: BTreeSet<&'static str>,

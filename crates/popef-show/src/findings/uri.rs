@@ -24,7 +24,7 @@ pub(super) fn of(path: &Path) -> String {
     uri
 }
 
-/// The scheme of an address, and what follows `://`. A drive of Windows is no scheme.
+/// The scheme of an address, and what follows `://`. A drive of Windows is not a scheme.
 fn address(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once("://")?;
     let is_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
@@ -56,7 +56,7 @@ fn encode(uri: &mut String, bytes: &[u8]) {
     encode_but(uri, bytes, b"");
 }
 
-/// The same, but for some more characters.
+/// Encodes all but the unreserved characters and some others.
 fn encode_but(uri: &mut String, bytes: &[u8], but: &[u8]) {
     for &byte in bytes {
         match byte {

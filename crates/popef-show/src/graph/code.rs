@@ -10,10 +10,10 @@ use super::many;
 use super::report::GraphReport;
 use super::schedule::SchedulePicture;
 
-/// Longer schedules are cut in pictures.
+/// The maximum number of steps of a schedule in a picture.
 pub(super) const STEPS: usize = 200;
 
-/// Writes the code of graphs that ops load. Programs that load none need no words about it.
+/// Writes the code of graphs that ops load. Programs that load no code need no words about it.
 pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     if !report.loads_code() {
         return Ok(());
@@ -53,7 +53,7 @@ fn write_findings(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Re
     more(out, findings.len().saturating_add(many(report.facts.code.findings_left_out)), top)
 }
 
-/// Why nothing is known.
+/// The words for why liveness is unknown.
 pub(super) fn why(unknown: Unknown) -> &'static str {
     match unknown {
         Unknown::Order => {
@@ -76,7 +76,7 @@ pub(super) fn live(report: &GraphReport<'_>, code: &GraphCode) -> String {
     }
 }
 
-/// Where code is live, of the places in one graph after the other.
+/// Where code is live, graph by graph.
 fn spans(report: &GraphReport<'_>, code: &GraphCode) -> String {
     const SHOWN: usize = 3;
     let text = |span: &poplar_graph::Span| format!("in {} {span}", report.name(span.within));
@@ -88,7 +88,7 @@ fn spans(report: &GraphReport<'_>, code: &GraphCode) -> String {
     texts.join("; ")
 }
 
-/// What is odd, with where it is.
+/// A finding, with its place.
 pub(super) fn finding(report: &GraphReport<'_>, finding: &Finding) -> String {
     let (name, within) = (report.name(finding.graph), report.name(finding.within));
     format!("{name}, at op {} of {within}: {}", finding.op.0, finding.id.words())

@@ -34,7 +34,7 @@ pub struct GraphDiffReport<'d> {
 }
 
 impl<'d> GraphDiffReport<'d> {
-    /// What is said of two dumps and their difference.
+    /// A report about two dumps and their difference.
     pub fn new(a: (&Path, &IrDump), b: (&Path, &IrDump), diff: &'d IrDiff) -> Self {
         GraphDiffReport { a: Side::new(a.0, a.1), b: Side::new(b.0, b.1), diff }
     }
@@ -154,7 +154,7 @@ fn write_ops(out: &mut Out, indent: &str, ops: &OpTypeDiff) -> io::Result<()> {
     out.put(&format!(": {} -> {}", ops.before, ops.after)).end_line()
 }
 
-/// An op, and what of it differs.
+/// Writes an op and its differences.
 fn write_op(out: &mut Out, op: &OpDiff) -> io::Result<()> {
     let sign = match (&op.before, &op.after) {
         (None, _) => "+",

@@ -17,7 +17,7 @@ use super::schedule::SchedulePicture;
 use super::text::{numbers, places, remark};
 use super::{grouped, grouped_times, info, many};
 
-/// More rows of calls are not shown.
+/// The maximum number of rows of calls.
 const CALLS: usize = 1000;
 
 pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, options: &GraphOptions<'_>) -> io::Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, options: &GraphOpti
     page.finish(made_by)
 }
 
-/// What stands in the cards at the head.
+/// The figures in the cards at the head.
 fn figures(report: &GraphReport<'_>) -> [Figure; 4] {
     let unused = report.facts.calls.unused.len();
     let unused = if unused == 0 { String::new() } else { format!("{} never called", thousands(unused)) };

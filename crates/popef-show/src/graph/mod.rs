@@ -35,7 +35,7 @@ named! {
         Ndjson = "ndjson",
         /// A picture of the calls, in the language of Graphviz.
         Dot = "dot",
-        /// The same in the language of Mermaid.
+        /// A picture of the calls, in the language of Mermaid.
         Mermaid = "mermaid",
         /// One page without scripts.
         Html = "html",
@@ -43,7 +43,7 @@ named! {
 }
 
 impl GraphFormat {
-    /// What a file of it is.
+    /// The noun for a file of this format.
     pub fn noun(self) -> &'static str {
         match self {
             GraphFormat::Text | GraphFormat::Json | GraphFormat::Ndjson => "a report",
@@ -78,11 +78,11 @@ impl GraphSections {
 pub struct GraphOptions<'a> {
     /// The parts of the text and of the page.
     pub sections: GraphSections,
-    /// Text and pages have at most so many rows of each table.
+    /// The maximum number of rows of each table in text and pages.
     pub top: usize,
-    /// What is said at the end of documents.
+    /// The cost that is written at the end of documents.
     pub network: Network,
-    /// What kind of file it is of, over the heading of a page.
+    /// The kind of file, which is above the heading of a page.
     pub kind: &'a str,
     /// The heading of a page, escaped.
     pub title: &'a str,
@@ -104,7 +104,7 @@ impl GraphReport<'_> {
     }
 }
 
-/// Text and pages show so many bytes of a name that is in many rows.
+/// The maximum number of bytes of a name that text and pages show if it is in many rows.
 pub(super) const MOST_NAME: usize = 400;
 
 /// A number of runs: `8`, `0 to 1`, `any number`.
@@ -112,7 +112,7 @@ pub(super) fn times(times: Times) -> String {
     times_as(times, number)
 }
 
-/// The same with commas between thousands, as pages show numbers.
+/// A number of runs with commas between thousands, for pages.
 pub(super) fn grouped_times(times: Times) -> String {
     times_as(times, grouped)
 }
@@ -132,7 +132,7 @@ pub(super) fn times_as(times: Times, number: impl Fn(u64) -> String) -> String {
     }
 }
 
-/// A number, which may be larger than all that can be counted.
+/// A number, which may be too large to be counted.
 pub(super) fn number(number: u64) -> String {
     if number == u64::MAX { "over 10^19".to_owned() } else { number.to_string() }
 }
@@ -142,7 +142,7 @@ pub(super) fn info(tensor: &Tensor) -> String {
     type_and_shape(tensor.data_type, tensor.shape.as_deref())
 }
 
-/// The same of a type and a shape.
+/// A type and a shape, as far as they are known.
 pub(super) fn type_and_shape(data_type: Option<DataType>, sizes: Option<&[u64]>) -> String {
     let data_type = data_type.map_or_else(|| "?".to_owned(), |data_type| data_type.to_string());
     sizes.map_or_else(|| data_type.clone(), |sizes| format!("{data_type} {}", shape(sizes)))

@@ -15,12 +15,12 @@ use super::place;
 pub struct OpsReport<'d> {
     /// The program.
     pub dump: &'d IrDump,
-    /// The graph, which is one of it.
+    /// The graph, which belongs to the program.
     pub graph: &'d Graph,
 }
 
 impl OpsReport<'_> {
-    /// Whether a format is one of ops too.
+    /// Whether ops can be written in a format.
     pub fn has(format: GraphFormat) -> bool {
         matches!(format, GraphFormat::Text | GraphFormat::Dot | GraphFormat::Mermaid)
     }

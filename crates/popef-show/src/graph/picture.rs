@@ -19,7 +19,7 @@ pub(super) struct Picture {
 
 /// A box.
 pub(super) struct Node {
-    /// What stands in it, escaped. It may come from a file.
+    /// The text in it, escaped, because it may come from a file.
     pub(super) lines: Vec<String>,
     pub(super) look: Look,
 }
@@ -39,13 +39,13 @@ pub(super) enum Look {
 pub(super) struct Edge {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// What stands at it. It may come from a file.
+    /// The text at it. It may come from a file.
     pub(super) label: String,
-    /// Whether the program certainly goes this way.
+    /// Whether the program certainly takes this way.
     pub(super) is_certain: bool,
 }
 
-/// Names are cut to this width. The reports have them in full.
+/// The width to which names are cut. The reports have them in full.
 const NAME: usize = 60;
 
 /// Which graph calls which. `number` shows numbers.
@@ -116,7 +116,7 @@ fn tensor_node(tensor: &Tensor, id: TensorId) -> Node {
     Node { lines: vec![name], look: Look::Tensor }
 }
 
-/// What an op calls or loads.
+/// The graphs that an op calls or loads.
 pub(super) fn calls(dump: &IrDump, op: &Op) -> String {
     let name = |id| dump.ir.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME));
     let calls = op.calls.iter().map(|callee| match callee.times {
@@ -192,7 +192,7 @@ fn class(look: Look) -> &'static str {
     }
 }
 
-/// A text inside quotes. What Mermaid, Markdown or HTML could take for its own is written by its number.
+/// A text inside quotes. Characters with a meaning in Mermaid, Markdown or HTML are written by their numbers.
 fn mermaid_text(text: &str) -> String {
     let mut quoted = String::new();
     let mut before = None;
@@ -203,7 +203,7 @@ fn mermaid_text(text: &str) -> String {
             '"' | '#' | '&' | '<' | '>' | '`' | '*' | '\\' | '%' | ';' => true,
             // Within a word it is a letter.
             '_' => !(is_word(before.as_ref()) && is_word(letters.peek())),
-            // A list would begin.
+            // These characters would begin a list.
             '-' | '+' => before.is_none(),
             '.' | ')' => quoted.bytes().all(|byte| byte.is_ascii_digit()),
             _ => false,

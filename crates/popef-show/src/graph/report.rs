@@ -1,4 +1,4 @@
-//! What is known of a dump, and its JSON.
+//! The report about a dump, and its JSON.
 
 use std::borrow::Cow;
 use std::io;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::MOST_NAME;
 
-/// All that is shown of a dump.
+/// The report about a dump.
 #[derive(Debug)]
 pub struct GraphReport<'d> {
     pub(super) path: FilePath,
@@ -25,7 +25,7 @@ pub struct GraphReport<'d> {
 }
 
 impl<'d> GraphReport<'d> {
-    /// What is known of a dump. `error` is why the rest of its file could not be read.
+    /// A report about a dump. `error` says why the rest of its file could not be read.
     pub fn new(path: &Path, facts: &'d DumpFacts<'d>, error: Option<ErrorReport>) -> Self {
         GraphReport { path: path.into(), dump: facts.dump, facts, file: path.into(), error }
     }
@@ -81,7 +81,7 @@ impl<'d> GraphReport<'d> {
         json_item(out, "file", &self.sums())
     }
 
-    /// What is said of a dump as a whole.
+    /// The JSON about a dump as a whole.
     fn sums(&self) -> impl Serialize {
         let note = |note: &'d Note| {
             object! { note: note.kind.as_str(), count: note.count, first: &note.first, offset: note.offset }
@@ -131,7 +131,7 @@ impl<'d> GraphReport<'d> {
         })
     }
 
-    /// Which calls are missing, if any are.
+    /// Says which calls are missing, if any are.
     pub(super) fn without_branches(&self) -> Option<String> {
         let note = self.dump.note(NoteKind::UnknownBranches)?;
         let ops = counted(note.count, "op", "ops");

@@ -9,7 +9,7 @@ use crate::output::out::Out;
 use crate::output::units::counted;
 use crate::page::html::Html;
 
-/// The most characters of a name or step that are shown.
+/// The maximum number of characters of a name or step.
 const MAX_TEXT: usize = 100;
 const ROW: usize = 18;
 const COLUMN: usize = 18;
@@ -108,7 +108,7 @@ impl<'s> SchedulePicture<'s> {
         draw_line(html, lanes.saturating_add(indent), line, &escaped(&self.step(row)));
     }
 
-    /// What a step does.
+    /// The words for what a step does.
     fn step(self, row: &ScheduleRow) -> String {
         let op = row.op.and_then(|op| self.ir.graph(row.graph)?.op(op));
         op.map_or_else(|| counted(row.ops, "other op", "other ops"), |op| self.op(op))
@@ -137,7 +137,7 @@ fn draw_line(html: &mut Html<'_>, x: usize, line: usize, text: &str) {
     html.put(&format!("<text x=\"{x}\" y=\"{y}\" xml:space=\"preserve\">")).text(text).put("</text>\n");
 }
 
-/// How far a row is indented: not without bound.
+/// How far a row is indented, within a limit.
 fn indent(row: &ScheduleRow) -> usize {
     usize::try_from(row.depth).unwrap_or(usize::MAX).min(20)
 }
@@ -159,7 +159,7 @@ fn shown(text: &str) -> String {
     short
 }
 
-/// A text in which all that could mislead is written out, and not too long.
+/// A text without misleading characters, cut if it is long.
 fn escaped(text: &str) -> String {
     escape(&shown(text)).into_owned()
 }

@@ -11,10 +11,10 @@ use super::code;
 use super::report::GraphReport;
 use super::{info, number, times};
 
-/// More rows of calls are not shown: nobody reads them.
+/// The maximum number of rows of calls. Nobody reads more.
 const CALLS: usize = 1000;
 
-/// Calls that are deeper are not indented further.
+/// The maximum depth of indentation of calls.
 const LEVELS: usize = 24;
 
 pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, sections: GraphSections, top: usize) -> io::Result<()> {
@@ -57,7 +57,7 @@ fn write_calls(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
     more(out, report.facts.tree.len(), shown.len())
 }
 
-/// What a row of calls does not show.
+/// A remark about what a row of calls does not show.
 pub(super) fn remark(report: &GraphReport<'_>, row: &CallRow) -> &'static str {
     match (row.repeated, report.facts.is_recursive(row.graph)) {
         (true, true) => "calls itself: see above",
@@ -69,7 +69,7 @@ pub(super) fn remark(report: &GraphReport<'_>, row: &CallRow) -> &'static str {
 
 /// The lines of a tree before each row.
 fn branches(rows: &[CallRow]) -> Vec<String> {
-    // Whether a row of each depth follows, without one that is less deep before it.
+    // For each depth, whether a row of this depth follows before a less deep one.
     let mut follows: Vec<bool> = Vec::new();
     let mut branches = Vec::with_capacity(rows.len());
     for row in rows.iter().rev() {
@@ -83,7 +83,7 @@ fn branches(rows: &[CallRow]) -> Vec<String> {
             }
             _ => format!("{}... {depth} deep: ", "   ".repeat(LEVELS)),
         });
-        // Deeper ones are not looked at.
+        // Deeper ones are irrelevant.
         follows.resize(depth.min(LEVELS).saturating_add(1), false);
         if let Some(last) = follows.get_mut(depth) {
             *last = true;
@@ -119,7 +119,7 @@ fn write_ops(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<
     places.iter().try_for_each(|(what, counts)| fact(out, what, &numbers(counts, top, number)))
 }
 
-/// The kinds of places, of which some op has one.
+/// The kinds of places that some op has.
 pub(super) fn places<'r>(report: &'r GraphReport<'_>) -> Vec<(&'static str, &'r [NumberCount])> {
     let kinds = [
         ("by IPU", &report.facts.ops.by_ipu),

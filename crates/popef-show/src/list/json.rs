@@ -82,7 +82,7 @@ impl ListRenderer for JsonLines {
     }
 }
 
-/// What JSON has of a file, for programs that make something else of it.
+/// The JSON of a file, for programs that use its parts.
 impl<'f> FileReport<'f> {
     /// The object of the file, without its blobs.
     pub fn file_object(&self) -> impl Serialize {
@@ -90,7 +90,7 @@ impl<'f> FileReport<'f> {
         object! { #[serde(flatten)] file: file_members(self), #[serde(flatten)] error }
     }
 
-    /// The objects of the selected blobs. What they show of data is read when the iterator comes to them.
+    /// The objects of the selected blobs. Data is read when the iterator comes to its blob.
     pub fn blob_objects(&self) -> impl Iterator<Item: Serialize> {
         self.selected().map(|blob| BlobObject::new(self, None, blob))
     }
@@ -142,7 +142,7 @@ impl Serialize for BlobObject<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let BlobObject { file, blob, content, info } = self;
         let file = file.clone().map(|file| object! { kind: "blob", #[serde(flatten)] file: Keyed("file", file) });
-        // It is known only after the values were written.
+        // This is known only after the values were written.
         let error = || info.failure().or(info.late_failure()).map(|error| object! { error });
         let object = object! {
             #[serde(flatten)]
@@ -166,8 +166,8 @@ impl Serialize for BlobObject<'_, '_> {
     }
 }
 
-/// What there is to say of a blob beyond what its content says itself. It is worked out before anything is written, because
-/// failures are written after it.
+/// The facts about a blob besides those in its content. They are computed before anything is written, because failures are
+/// written after them.
 enum Info<'a, 'f> {
     Executable(Option<Result<ExecutableInside, Failure>>, Option<TilesView>),
     Metadata(&'a MetadataView<'f>, &'a Options),
@@ -187,7 +187,7 @@ impl<'a, 'f> Info<'a, 'f> {
         }
     }
 
-    /// If not even the first bytes can be read, there is no use in reading all.
+    /// If not even the first bytes can be read, reading all is useless.
     fn executable(executable: &ExecutableBlob<'_>, report: &FileReport<'_>) -> Self {
         let inside = report.inside(executable);
         let tiles = if matches!(inside, Some(Err(_))) { None } else { report.tiles(executable) };
@@ -199,7 +199,7 @@ impl<'a, 'f> Info<'a, 'f> {
         Info::Tensor(Box::new(view), values)
     }
 
-    /// What is wrong with the blob as a whole.
+    /// The failure of the blob as a whole.
     fn failure(&self) -> Option<&Failure> {
         match self {
             Info::Executable(inside, tiles) => {
@@ -213,7 +213,7 @@ impl<'a, 'f> Info<'a, 'f> {
         }
     }
 
-    /// What an opaque blob holds.
+    /// The payload of an opaque blob.
     fn payload(&self) -> Option<&PayloadView<'f>> {
         match self {
             Info::Opaque(payload) => payload.as_ref(),
@@ -221,7 +221,7 @@ impl<'a, 'f> Info<'a, 'f> {
         }
     }
 
-    /// What went wrong while the info was written.
+    /// The failure that came while the info was written.
     fn late_failure(&self) -> Option<&Failure> {
         match self {
             Info::Tensor(_, Some(values)) => values.late_failure(),
@@ -229,7 +229,7 @@ impl<'a, 'f> Info<'a, 'f> {
         }
     }
 
-    /// What is wrong with the blob as a whole, and with its anchors if they are shown.
+    /// The failures of the blob as a whole, and of its anchors if they are shown.
     fn failures(&self) -> impl Iterator<Item = &Failure> {
         let (of_metadata, of_other) = match self {
             Info::Metadata(view, _) => (Some(view.failures()), None),
@@ -238,7 +238,7 @@ impl<'a, 'f> Info<'a, 'f> {
         of_metadata.into_iter().flatten().chain(of_other)
     }
 
-    /// What the content says itself, and the rest.
+    /// The content, and the other facts.
     fn with(&self, content: &Content<'f>) -> impl Serialize {
         let (mut inside, mut tiles, mut metadata, mut values) = (None, None, None, None);
         match self {
@@ -265,7 +265,7 @@ impl<'a, 'f> Info<'a, 'f> {
     }
 }
 
-/// The members that the library gives, of all but Metadata.
+/// The members that the library gives, for all content but Metadata.
 struct OfContent<'c, 'f>(&'c Content<'f>);
 
 impl Serialize for OfContent<'_, '_> {
@@ -350,7 +350,7 @@ fn anchor_object(view: AnchorView<'_>) -> impl Serialize {
     }
 }
 
-/// What was read of a payload, or why it cannot be read.
+/// A payload, or why it cannot be read.
 struct PayloadObject<P>(P);
 
 impl<'f, P: std::borrow::Borrow<PayloadView<'f>>> Serialize for PayloadObject<P> {

@@ -1,4 +1,4 @@
-//! What the renderers of text have in common.
+//! The code that the renderers of text share.
 
 use std::io;
 
@@ -27,7 +27,7 @@ pub(super) fn list(out: &mut Out, numbers: impl Iterator<Item = impl itoa::Integ
     out.put("]");
 }
 
-/// Of a feed only the first tensor's values are shown.
+/// Says that only the values of a feed's first tensor are shown.
 pub(super) fn of_which(num_tensors: Option<u32>) -> &'static str {
     if num_tensors.is_some() { "first tensor: " } else { "" }
 }

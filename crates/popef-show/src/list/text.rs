@@ -71,7 +71,7 @@ impl<'f> Sections<'_, '_, 'f> {
         Ok(())
     }
 
-    /// A section with an item for each blob of a type; nothing if there are none.
+    /// A section with an item for each blob of a type. Nothing if there are no such blobs.
     fn each(
         &mut self,
         heading: &str,
@@ -177,7 +177,7 @@ impl<'f> Sections<'_, '_, 'f> {
         Ok(())
     }
 
-    /// What kept the anchors from being read, unless the metadata section has said it.
+    /// Says why the anchors could not be read, unless the metadata section has said it.
     fn failure_of(&mut self, view: &MetadataView<'_>) -> io::Result<()> {
         match &view.value {
             Err(failure) if !self.report.options.selected().metadata => self.failure(SECTION, failure),

@@ -1,4 +1,4 @@
-//! What was merged, split, left out, compressed, set and recovered, as text.
+//! The reports of merge, split, strip, compress, decompress, set and recover as text.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::output::table::{Table, and_more};
 use crate::{Kind, Out, counted, escape, escape_rest, size, type_name, type_word};
 
-/// Writes what was merged as text. Nothing was written in a dry run.
+/// Writes the report of a merge as text. A dry run has written nothing.
 pub fn write_merged(out: &mut Out, merged: &Merged, dry_run: bool) -> io::Result<()> {
     let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
     out.put(if dry_run { "would write " } else { "" });
@@ -60,7 +60,7 @@ fn path(input: &MergedInput) -> String {
     input.path.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
 }
 
-/// Writes what was split as text. Nothing was written in a dry run.
+/// Writes the report of a split as text. A dry run has written nothing.
 pub fn write_split(out: &mut Out, split: &Split, dry_run: bool) -> io::Result<()> {
     if split.parts.is_empty() {
         return out.put("the file has no blobs, so there are no parts").end_line();
@@ -97,7 +97,7 @@ fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
     and_more(out, split.shared.more())
 }
 
-/// Writes what was left out as text. Nothing was written in a dry run.
+/// Writes the report of a strip as text. A dry run has written nothing.
 pub fn write_stripped(out: &mut Out, stripped: &Stripped, dry_run: bool) -> io::Result<()> {
     let Stripped { dropped, dropped_prefix, kept, size_before, size_after, .. } = stripped;
     let (heading, would_be) = if dry_run { ("Would drop", "would be ") } else { ("Dropped", "") };
@@ -121,7 +121,7 @@ fn shown_type(blob_type: BlobType) -> String {
     type_word(blob_type).map_or_else(|| format!("type {}", blob_type.number()), str::to_owned)
 }
 
-/// What was done with the executables of files, as text.
+/// The report of changed executables as text.
 #[derive(Clone, Copy, Debug)]
 pub struct RecompressedText {
     /// How they were compressed. `None` if they were decompressed.
@@ -133,7 +133,7 @@ pub struct RecompressedText {
 }
 
 impl RecompressedText {
-    /// Writes what became of a file: a line, and a table of the first of its executables.
+    /// Writes a file: a line, and a table of the first of its executables.
     pub fn write(
         self,
         out: &mut Out,
@@ -200,10 +200,10 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// As many blobs are shown.
+/// The maximum number of blobs that are shown.
 const MOST_BLOBS: usize = 1000;
 
-/// Writes which fields of which blobs change.
+/// Writes the blobs that change, with their fields.
 pub fn write_changes(out: &mut Out, plan: &Plan<'_>) -> io::Result<()> {
     for blob in plan.changes().take(MOST_BLOBS) {
         let of = if blob.blob_type == BlobType::Metadata { " of" } else { "" };
@@ -238,7 +238,7 @@ fn shown(value: &Value) -> String {
     escape(&value.to_string()).into_owned()
 }
 
-/// Writes what was kept and lost of a file as text. Nothing was written in a dry run.
+/// Writes the report of a recovery as text. A dry run has written nothing.
 pub fn write_recovered(out: &mut Out, path: &Path, report: &Recovered, dry_run: bool) -> io::Result<()> {
     let Recovered { kept_blobs, kept_bytes, left_out_blobs, lost, .. } = report;
     let would_be = if dry_run { "would be " } else { "" };

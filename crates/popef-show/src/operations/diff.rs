@@ -17,11 +17,11 @@ use crate::{Kind, Network, Out, ReportFormat, counted, escape, json_item, size, 
 pub struct DiffExtent {
     /// Only one line for each blob.
     pub brief: bool,
-    /// Everything, however much it is.
+    /// All differences, without a limit.
     pub all: bool,
 }
 
-/// How many blobs, and how many changes of one, are printed unless all are asked for.
+/// The maximum numbers of blobs, and of changes of one, that are printed unless all are requested.
 const MOST_BLOBS: usize = 100;
 const MOST_CHANGES: usize = 20;
 
@@ -54,7 +54,7 @@ pub struct DiffRenderer<'o> {
 }
 
 impl<'o> DiffRenderer<'o> {
-    /// Writes what stands before the blobs.
+    /// Writes the part before the blobs.
     pub fn begin(
         out: &'o mut Out,
         a: (&Path, &File),
@@ -82,7 +82,7 @@ impl<'o> DiffRenderer<'o> {
         }
     }
 
-    /// Writes what stands behind the blobs.
+    /// Writes the part after the blobs.
     pub fn end(mut self, summary: &DiffSummary) -> io::Result<()> {
         let [a, b] = &self.files;
         match (self.document.take(), self.format) {
@@ -94,7 +94,7 @@ impl<'o> DiffRenderer<'o> {
         }
     }
 
-    /// What is within the tolerance is only counted at the end.
+    /// Differences within the tolerance are only counted, at the end.
     fn blob_as_text(&mut self, blob: &BlobDiff) -> io::Result<()> {
         if blob.status == Status::Close && !self.extent.all {
             return Ok(());
@@ -300,7 +300,7 @@ fn total(summary: &DiffSummary) -> String {
     if said.is_empty() { "no blobs to compare".to_owned() } else { said.join(", ") }
 }
 
-/// What a change is of: `numIpus`, `anchor "input" shape`.
+/// The subject of a change: `numIpus`, `anchor "input" shape`.
 fn label(change: &FieldDiff) -> String {
     let list = change.list.map(|list| match list {
         "anchors" => "anchor",

@@ -1,4 +1,4 @@
-//! What was extracted.
+//! The report of an extraction.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use popef_ops::extract::{ExtractedBlob, ExtractedFile, Note};
 
 use crate::{Kind, Out, counted, size, type_name};
 
-/// What is shown of the blobs of a file.
+/// The blobs of a file as text.
 #[derive(Debug, Default)]
 pub struct ExtractedText {
     /// The first blobs.
@@ -18,7 +18,7 @@ pub struct ExtractedText {
 }
 
 impl ExtractedText {
-    /// Takes a blob. `room` is how many more are listed, of all files.
+    /// Takes a blob. `room` is the number of blobs that may still be listed, for all files together.
     pub fn add(&mut self, blob: &ExtractedBlob, room: &mut usize) {
         for note in &blob.notes {
             match self.notes.iter_mut().find(|(known, ..)| known == note) {
@@ -35,7 +35,7 @@ impl ExtractedText {
         }
     }
 
-    /// Writes the text of a file, which went to `folder`. Nothing was written in a dry run.
+    /// Writes the text of a file, which went to `folder`. A dry run has written nothing.
     pub fn write(
         &self,
         out: &mut Out,

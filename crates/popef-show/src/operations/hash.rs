@@ -17,14 +17,14 @@ pub struct HashRenderer {
     path: FilePath,
     in_file: InFile,
     document: Option<LongObject>,
-    /// Text has digests of data as it is stored, and not of what it means.
+    /// Whether text has digests of data as stored, and not of contents.
     pub shows_data: bool,
-    /// Text says which algorithm a digest is of.
+    /// Whether text names the algorithm of each digest.
     pub names_algorithms: bool,
 }
 
 impl HashRenderer {
-    /// Begins with a file. `index` says how many came before it.
+    /// Begins a file. `index` is the number of files before it.
     pub fn begin(out: &mut Out, index: usize, path: &Path, format: ReportFormat) -> io::Result<Self> {
         let (path, in_file) = (FilePath::from(path), InFile::from(path));
         let is_document = format == ReportFormat::Json;
@@ -55,7 +55,7 @@ impl HashRenderer {
         }
     }
 
-    /// Writes what is known of the whole file.
+    /// Writes the digests of the whole file.
     pub fn end(self, out: &mut Out, hash: &FileHash) -> io::Result<()> {
         match self.format {
             ReportFormat::Text => self.write_sums_of(out, hash),
@@ -63,7 +63,7 @@ impl HashRenderer {
         }
     }
 
-    /// Writes why nothing is known of the whole file. Text leaves that to others.
+    /// Writes why the whole file has no digests. Text leaves that to the caller.
     pub fn failed(self, out: &mut Out, error: ErrorReport) -> io::Result<()> {
         match self.format {
             ReportFormat::Text => Ok(()),
@@ -73,7 +73,7 @@ impl HashRenderer {
 
     fn write_members(self, out: &mut Out, members: FileMembers) -> io::Result<()> {
         match self.document {
-            // The list of blobs stands in the place of their number.
+            // The list of blobs takes the place of their number.
             Some(document) => document.end(out, &FileMembers { blobs: None, ..members }),
             None => item_in(out, "file", &self.path, &members),
         }
@@ -111,7 +111,7 @@ impl HashRenderer {
     }
 }
 
-/// What is known of a file as a whole.
+/// The members about a file as a whole.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FileMembers {

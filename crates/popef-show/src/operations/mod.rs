@@ -1,5 +1,4 @@
-//! What operations have done: differences, digests, and what was extracted, packed, changed, compressed, merged, split, left out and
-//! recovered.
+//! The reports of operations: diff, hash, verify, extract, pack, set, compress, merge, split, strip and recover.
 
 mod changed;
 mod diff;

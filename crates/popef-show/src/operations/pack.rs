@@ -1,4 +1,4 @@
-//! What was packed.
+//! The report of packing.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,10 +7,10 @@ use popef_ops::pack::{Packed, PackedBlob, State};
 
 use crate::{Kind, Out, counted, size, type_name};
 
-/// At most so many blobs are listed.
+/// The maximum number of blobs that are listed.
 const MOST_ROWS: usize = 1000;
 
-/// What was packed, as text. It is told of the blobs first.
+/// The report of packing as text. Add the blobs first.
 #[derive(Debug)]
 pub struct PackedText {
     of_folder: bool,
@@ -19,12 +19,12 @@ pub struct PackedText {
 }
 
 impl PackedText {
-    /// `of_folder` says whether a folder was packed, which may differ from what was extracted.
+    /// `of_folder` says whether a folder was packed, which may have changed since it was extracted.
     pub fn new(of_folder: bool) -> Self {
         PackedText { of_folder, first: Vec::new(), more: 0 }
     }
 
-    /// Takes a blob, if it has a line. Of what was not extracted, nothing differs.
+    /// Takes a blob, if it has a line. A blob that was not extracted cannot differ.
     pub fn add(&mut self, blob: PackedBlob) {
         let differs = self.of_folder && blob.state != State::Same;
         if !(differs || blob.state == State::WouldGrow || blob.taken_as.is_some()) {
@@ -37,7 +37,7 @@ impl PackedText {
         }
     }
 
-    /// Writes the text. Nothing was written in a dry run.
+    /// Writes the text. A dry run has written nothing.
     pub fn write(&self, out: &mut Out, packed: &Packed, dry_run: bool) -> io::Result<()> {
         let verb = if dry_run { "would be packed" } else { "packed" };
         let blobs = counted(packed.blobs, "blob", "blobs");

@@ -10,21 +10,21 @@ use serde::Serialize;
 use crate::json::{LongObject, item_in};
 use crate::{Kind, Out, ReportFormat, counted, type_name};
 
-/// What became of a file.
+/// The outcome for a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileOutcome {
-    /// Whether it is as it was.
+    /// Whether the file is unchanged.
     pub status: FileStatus,
-    /// What was compared of it.
+    /// The result of the comparison.
     #[serde(flatten)]
     pub verification: Option<Verification>,
     /// Why it could not be compared.
     pub error: Option<ErrorReport>,
-    /// The same in words, with its place in the file.
+    /// The error in words, with its place in the file.
     #[serde(skip)]
     pub words: Option<String>,
-    /// What was not compared, in words; the JSON does not have `whole` then.
+    /// The part that was not compared, in words. The JSON then has no `whole`.
     #[serde(skip)]
     pub uncompared: Option<&'static str>,
 }
@@ -35,13 +35,13 @@ pub struct FileOutcome {
 pub enum FileStatus {
     /// It is the same, as far as it was compared.
     Same,
-    /// Nothing of it was compared, because neither it nor the manifest has a blob that is chosen.
+    /// Nothing was compared, because neither the file nor the manifest has a chosen blob.
     NothingChosen,
     /// It is not the same.
     Different,
     /// There is no such file.
     Missing,
-    /// It is no PopEF file any more, or only a part of one.
+    /// It is no longer a PopEF file, or only a part of one.
     Damaged,
     /// The system cannot read it, or the manifest does not fit.
     Unreadable,
@@ -60,7 +60,7 @@ impl FileStatus {
     }
 }
 
-/// Shows the blobs of a file that are not as they were, and then what became of the file.
+/// Shows the blobs of a file that have changed, and then the outcome for the file.
 #[derive(Debug)]
 pub struct VerifyRenderer<'a> {
     format: ReportFormat,
@@ -68,15 +68,15 @@ pub struct VerifyRenderer<'a> {
     path: &'a FilePath,
     in_file: InFile,
     document: Option<LongObject>,
-    /// What people are shown of the blobs, which comes behind the verdict.
+    /// The blobs to show as text, after the verdict.
     shown: Vec<WrongBlob>,
 }
 
-/// How many wrong blobs of a file people are shown.
+/// The maximum number of wrong blobs of a file in text.
 const MOST_BLOBS: usize = 100;
 
 impl<'a> VerifyRenderer<'a> {
-    /// Begins with a file, which is shown as `shown`. `index` says how many came before it.
+    /// Begins a file, which is shown as `shown`. `index` is the number of files before it.
     pub fn begin(
         out: &mut Out,
         index: usize,
@@ -90,7 +90,7 @@ impl<'a> VerifyRenderer<'a> {
         Ok(VerifyRenderer { format, is_quiet, path: shown, in_file: path.into(), document, shown: Vec::new() })
     }
 
-    /// Writes a blob. As text, it comes behind the verdict.
+    /// Writes a blob. As text, it comes after the verdict.
     pub fn blob(&mut self, out: &mut Out, blob: WrongBlob) -> io::Result<()> {
         match (self.format, &mut self.document) {
             (ReportFormat::Text, _) if self.shown.len() < MOST_BLOBS => self.shown.push(blob),
@@ -101,7 +101,7 @@ impl<'a> VerifyRenderer<'a> {
         Ok(())
     }
 
-    /// Writes what became of the file.
+    /// Writes the outcome for the file.
     pub fn end(self, out: &mut Out, outcome: &FileOutcome) -> io::Result<()> {
         match self.document {
             Some(document) => document.end(out, outcome),
@@ -144,7 +144,7 @@ impl<'a> VerifyRenderer<'a> {
             out.put(&format!("  ... and {more} more ({sums}); the JSON has all of them")).end_line()?;
         }
         if whole == Some(false) && wrong == 0 && prefix != Some(false) {
-            // Only then was everything compared that has a meaning.
+            // Only then was all content compared.
             let is_meaning_same = content == Some(true) && prefix == Some(true);
             let only_form = "  ~ only order, versions, the encoding of messages or bytes behind tensors";
             let unknown = "  ~ the bytes differ; the manifest does not say where";

@@ -4,10 +4,10 @@ use owo_colors::{Style, XtermColors};
 
 use popef::seam::named;
 
-/// What a piece of the output is. Its colour follows from that.
+/// The kind of a piece of the output, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Anything else; it has no colour.
+    /// Anything else, without a colour.
     Plain,
     /// A name.
     Name,
@@ -23,13 +23,13 @@ pub enum Kind {
     Warning,
     /// A note.
     Note,
-    /// What only the first of two files has.
+    /// A thing that only the first of two files has.
     Removed,
-    /// What only the second of two files has.
+    /// A thing that only the second of two files has.
     Added,
 }
 
-/// What to write before and after a piece of each kind.
+/// The text before and after a piece of each kind.
 pub(crate) struct Palette([Paint; Kind::ALL.len()]);
 
 pub(crate) struct Paint {
@@ -50,7 +50,7 @@ const WARNING: u8 = 130;
 const NOTE: u8 = 31;
 
 impl Kind {
-    /// All of them, in the order of their numbers.
+    /// All kinds, in the order of their numbers.
     const ALL: [Kind; 10] = [
         Kind::Plain,
         Kind::Name,

@@ -1,4 +1,4 @@
-//! Texts as they stand on a terminal, and in HTML and XML: one function for each language.
+//! Escapes texts for terminals, HTML and XML: one function for each language.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(crate) fn is_plain(text: &[u8]) -> bool {
     !text.iter().fold(false, |any, byte| any | odd(byte)) && !text.trim_ascii_start().starts_with(b"::")
 }
 
-/// A text as it stands in a page, of which hidden characters are escaped already: nothing in it is a tag, an entity, or the end of a quoted value.
+/// Escapes a text for a page, so that it has no tag, no entity, and no end of a quoted value. Hidden characters must be escaped already.
 ///
 /// ```
 /// assert_eq!(popef_show::markup("<a & 'b'>"), "&lt;a &amp; &#39;b&#39;&gt;");
@@ -30,7 +30,7 @@ pub fn markup(text: &str) -> String {
     page
 }
 
-/// A text as it stands in XML, between tags or in double quotes.
+/// Escapes a text for XML, between tags or in double quotes.
 pub(crate) fn xml(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     push(&mut xml, text, |letter| entity(letter).filter(|_| letter != '\''));
@@ -54,7 +54,7 @@ fn push(to: &mut String, text: &str, entity: impl Fn(char) -> Option<&'static st
     to.push_str(rest);
 }
 
-/// How a letter with a meaning in markup is written.
+/// The entity for a letter with a meaning in markup.
 fn entity(letter: char) -> Option<&'static str> {
     Some(match letter {
         '&' => "&amp;",

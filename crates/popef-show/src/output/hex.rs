@@ -23,7 +23,7 @@ const WIDTH: usize = 16;
 /// ```
 #[derive(Debug)]
 pub struct HexView {
-    /// Where the line begins that is being gathered.
+    /// The position at which the incomplete line begins.
     position: u64,
     line: Vec<u8>,
     /// The line that was shown last.
@@ -54,7 +54,7 @@ impl HexView {
         Ok(())
     }
 
-    /// Shows what waits, and the position after the last byte, as it cannot be seen if lines were left out.
+    /// Shows the incomplete line, and the position after the last byte, which cannot be seen if lines were left out.
     pub fn end(mut self, out: &mut Out) -> io::Result<()> {
         if !self.line.is_empty() {
             self.end_line(out)?;
@@ -108,7 +108,7 @@ fn runs(bytes: &[u8]) -> impl Iterator<Item = (Kind, &[u8])> {
     runs.map(|run| (run.first().map_or(Kind::Plain, |&byte| kind(byte)), run))
 }
 
-/// The kinds have the colours of other things: there are no more that are legible on every background.
+/// The kinds share the colours of other things: no others are legible on every background.
 fn kind(byte: u8) -> Kind {
     match byte {
         0 => Kind::Plain,

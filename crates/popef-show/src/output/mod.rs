@@ -33,12 +33,12 @@ named! {
 }
 
 impl ReportFormat {
-    /// The one with this name, if there is one.
+    /// The format with this name, if there is one.
     pub fn named(name: &str) -> Option<ReportFormat> {
         ReportFormat::ALL.iter().copied().find(|format| format.as_str() == name)
     }
 
-    /// Writes a report that is one object, or as `text` shows it.
+    /// Writes a report as one object of JSON, or as text with `text`.
     pub fn write<T: Serialize>(
         self,
         out: &mut Out,
@@ -59,9 +59,9 @@ impl ReportFormat {
 pub struct ReportOptions {
     /// The format.
     pub format: ReportFormat,
-    /// Text has at most so many rows of each table.
+    /// The maximum number of rows of each table in text.
     pub top: usize,
-    /// What is said at the end of documents.
+    /// The cost that is written at the end of documents.
     pub network: Network,
 }
 
@@ -74,7 +74,7 @@ pub struct Screen {
     pub height: usize,
 }
 
-/// What PopEF files are called in headings.
+/// The words for a PopEF file in headings.
 pub(crate) const POPEF_FILE: &str = "PopEF file";
 
 /// Begins the part of a file: `PopEF file: model.popef`.

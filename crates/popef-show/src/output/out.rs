@@ -8,8 +8,8 @@ use super::escape::{escape, is_plain};
 
 /// The output. It is gathered and written in large pieces.
 ///
-/// Texts from files go through [`text`](Out::text) and [`quoted`](Out::quoted), which escape them. All else that it is given
-/// is the program's own text, or is already escaped.
+/// Texts from files go through [`text`](Out::text) and [`quoted`](Out::quoted), which escape them. All other text must be
+/// the program's own, or already escaped.
 ///
 /// ```
 /// use popef_show::{Kind, Out};
@@ -21,14 +21,14 @@ use super::escape::{escape, is_plain};
 /// ```
 pub struct Out {
     bytes: Vec<u8>,
-    /// None if it is kept in memory.
+    /// `None` if the output is kept in memory.
     to: Option<Box<dyn Write>>,
-    /// None without colours.
+    /// `None` without colours.
     palette: Option<Palette>,
 }
 
 impl Out {
-    /// So many bytes are gathered before they are written.
+    /// The number of bytes that are gathered before they are written.
     const PIECE: usize = 64 << 10;
 
     /// An output that goes to a writer.
@@ -47,7 +47,7 @@ impl Out {
         self.palette.is_some()
     }
 
-    /// What was gathered and not yet written.
+    /// The bytes that are gathered and not yet written.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -130,13 +130,13 @@ impl Out {
         self.flush_if_full()
     }
 
-    /// Writes what is gathered if it is much. [`end_line`](Out::end_line) does this too.
+    /// Writes the gathered bytes if there are many. [`end_line`](Out::end_line) does this too.
     #[inline]
     pub fn flush_if_full(&mut self) -> io::Result<()> {
         if self.bytes.len() >= Self::PIECE { self.send() } else { Ok(()) }
     }
 
-    /// Writes what is gathered. To be called at the end, and before something is written to stderr.
+    /// Writes the gathered bytes. Call it at the end, and before something is written to stderr.
     pub fn send(&mut self) -> io::Result<()> {
         let Some(to) = &mut self.to else { return Ok(()) };
         let written = to.write_all(&self.bytes);
@@ -171,8 +171,8 @@ impl fmt::Debug for Out {
     }
 }
 
-/// A writer whose reader may leave, as `head` does. What is written after that goes nowhere, and is no error: the work goes on, and
-/// its result is what it would have been.
+/// A writer whose reader may leave, as `head` does. Everything written after that is dropped without an error: the work goes on,
+/// and its result stays the same.
 ///
 /// ```
 /// use std::io::Write as _;
@@ -189,7 +189,7 @@ impl fmt::Debug for Out {
 /// ```
 #[derive(Debug)]
 pub struct UntilClosed<W> {
-    /// None once the reader has left.
+    /// `None` once the reader has left.
     to: Option<W>,
 }
 

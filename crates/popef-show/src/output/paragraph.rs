@@ -1,4 +1,4 @@
-//! Text that is broken into lines where it goes to a terminal, and nowhere else.
+//! Text that is broken into lines only on a terminal.
 
 use std::io;
 
@@ -14,9 +14,9 @@ pub(crate) struct Paragraph {
     hang: usize,
 }
 
-/// Narrower terminals get whole lines: broken ones would be no easier to read.
+/// The minimum width for breaking lines. On narrower terminals, broken lines would be no easier to read.
 const LEAST: usize = 30;
-/// Lines longer than this are hard to read, however wide the terminal is.
+/// The maximum width of lines. Longer ones are hard to read, however wide the terminal is.
 const MOST: usize = 110;
 
 impl Paragraph {
@@ -25,7 +25,7 @@ impl Paragraph {
         Paragraph { words: Vec::new(), indent, hang: 0 }
     }
 
-    /// All lines but the first begin so many spaces more to the right.
+    /// Indents all lines but the first by `hang` more spaces.
     pub(crate) fn hanging(self, hang: usize) -> Self {
         Paragraph { hang, ..self }
     }
@@ -53,7 +53,7 @@ impl Paragraph {
     }
 }
 
-/// How many of the words fit into a line: at least one.
+/// The number of words that fit into a line: at least one.
 fn that_fit(words: &[(Kind, String)], most: usize) -> usize {
     let mut width = 0_usize;
     let fits = |(_, word): &&(Kind, String)| {

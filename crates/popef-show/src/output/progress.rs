@@ -20,7 +20,7 @@ pub struct ProgressLine {
     what: &'static str,
     total: AtomicU64,
     done: AtomicU64,
-    /// None if it is not shown.
+    /// `None` if the line is not shown.
     line: Option<Mutex<Line>>,
 }
 
@@ -38,24 +38,24 @@ const PAUSE: Duration = Duration::from_millis(100);
 const CELLS: u64 = 20;
 
 impl ProgressLine {
-    /// Shows `what` is being done or read, on a terminal.
+    /// Shows on a terminal that `what` is being done or read.
     pub fn new(what: &'static str, terminal: Box<dyn Write + Send>) -> Self {
         let begun = Instant::now();
         let line = Line { terminal, begun, next: begun + PATIENCE, visible: false };
         ProgressLine { what, line: Some(Mutex::new(line)), ..ProgressLine::hidden() }
     }
 
-    /// One that is never shown.
+    /// A line that is never shown.
     pub fn hidden() -> Self {
         ProgressLine::default()
     }
 
-    /// So many bytes more are to be done.
+    /// Adds to the number of bytes to be done.
     pub fn expect(&self, bytes: u64) {
         self.total.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// So many bytes more were done.
+    /// Adds to the number of bytes that are done.
     pub fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         // Another thread that holds the lock draws instead.
@@ -105,7 +105,7 @@ fn bar(what: &str, done: u64, total: u64) -> String {
     format!("{what} [{full:<width$}] {:>3} % of {}", of(100), size(total))
 }
 
-/// How fast it goes, and how long the rest takes if it goes on like that: `, 1.2 GiB/s, 3 s left`.
+/// The speed of the work, and how long the rest takes at this speed: `, 1.2 GiB/s, 3 s left`.
 fn pace(done: u64, total: u64, time: Duration) -> String {
     let millis = time.as_millis().max(1);
     let of = |part: u64, whole: u128| u64::try_from(u128::from(part) * whole / millis).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Tables as text, as CSV, and as lists of fields of which pages have theirs; and the lines that are around them in text.
+//! Tables as text and CSV, the lists of fields that pages use too, and the lines around tables in text.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::Display;
@@ -12,7 +12,7 @@ use super::escape::escape;
 use super::out::Out;
 use super::units::{size, width};
 
-/// A table: its rows, and columns that say what each row has in them. Columns are as wide as their widest cell.
+/// A table: its rows, and columns that compute a cell from each row. Columns are as wide as their widest cell.
 ///
 /// ```text
 /// TYPE        NAME   SIZE
@@ -31,10 +31,10 @@ struct Column<'t, R> {
     cell: Box<dyn Fn(&R) -> String + 't>,
 }
 
-/// So many spaces are between two columns.
+/// The number of spaces between two columns.
 const GAP: usize = 2;
 
-/// Cells are not padded to more than this, so that one long name does not make all lines long.
+/// The maximum width to which cells are padded, so that one long name does not make all lines long.
 const MOST: usize = 200;
 
 impl<'t, I: Iterator> Table<'t, I> {
@@ -91,7 +91,7 @@ impl<'t, I: Iterator> Table<'t, I> {
     }
 }
 
-/// Writes a line, without spaces at its end. Each cell has its column before it: whether it is on the right, and the width.
+/// Writes a line, without spaces at its end. Each cell comes with its column: whether it is on the right, and the width.
 fn write_line<'c>(out: &mut Out, cells: impl Iterator<Item = ((bool, usize), (Kind, &'c str))>) -> io::Result<()> {
     let mut spaces = 0;
     for ((is_number, widest), (kind, text)) in cells {
@@ -135,19 +135,19 @@ pub(crate) struct Shown<R> {
     pub(crate) value: fn(&R) -> Cell,
 }
 
-/// What stands in a cell. Its texts may come from a file: they are escaped where they are written.
+/// The content of a cell. Its texts may come from a file: they are escaped when they are written.
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "graphs"), expect(dead_code, reason = "only graphs have amounts and branches"))]
 pub(crate) enum Cell {
     Bytes(u64),
     /// How many there are.
     Count(u64),
-    /// The number by which something is called.
+    /// A number that names something.
     Number(u64),
     Share(f64),
     /// Text has it as a fraction, a page in percent.
     Balance(f64),
-    /// What stands in a column of numbers and may not be one: `any number`.
+    /// A text in a column of numbers: `any number`.
     Amount(String),
     Text(String),
     Name(String),
@@ -205,27 +205,27 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 impl<R> Field<R> {
-    /// One that only JSON and CSV have.
+    /// A field that only JSON and CSV have.
     pub(crate) fn data(key: &'static str) -> Self {
         Field { key, column: None, turn: 0, is_of_page: false }
     }
 
-    /// One of numbers, on the right.
+    /// A field of numbers, on the right.
     pub(crate) fn number(key: &'static str, heading: &'static str, value: fn(&R) -> Cell) -> Self {
         Self::words(key, heading, Kind::Number, value)
     }
 
-    /// One of words, on the left.
+    /// A field of words, on the left.
     pub(crate) fn words(key: &'static str, heading: &'static str, kind: Kind, value: fn(&R) -> Cell) -> Self {
         Field { column: Some(Shown { heading, kind, value }), ..Self::data(key) }
     }
 
-    /// The same, in text behind all fields of a lower turn.
+    /// Moves the field in text after all fields of a lower turn.
     pub(crate) fn turn(self, turn: u8) -> Self {
         Field { turn, ..self }
     }
 
-    /// The same, only for pages.
+    /// Makes the field one that only pages have.
     pub(crate) fn of_page(self) -> Self {
         Field { is_of_page: true, ..self }
     }
@@ -270,7 +270,7 @@ pub(crate) fn keys<R: TableRow>() -> Vec<&'static str> {
         .collect()
 }
 
-/// Writes a row of CSV: what an object has under these keys. Lists are JSON.
+/// Writes a row of CSV: the values of an object under these keys. Lists are JSON.
 fn write_csv_row(out: &mut Out, keys: &[&str], row: &impl Serialize) -> io::Result<()> {
     use serde_json::Value;
 
@@ -287,8 +287,8 @@ fn write_csv_row(out: &mut Out, keys: &[&str], row: &impl Serialize) -> io::Resu
     out.end_line()
 }
 
-/// A text that a spreadsheet shows as it is, because an apostrophe stands before what it would compute. Many spreadsheets also
-/// begin a field behind a semicolon, even in the middle of quotes.
+/// A text that a spreadsheet shows unchanged, with an apostrophe before anything that it would compute. Many spreadsheets also
+/// begin a field after a semicolon, even in the middle of quotes.
 fn not_computed(text: &str) -> Cow<'_, str> {
     if !text.split(';').any(is_formula) {
         return Cow::Borrowed(text);
@@ -314,7 +314,7 @@ fn field(out: &mut Out, text: &str) {
     }
 }
 
-/// A shape, as the command line has it: `784x10`.
+/// A shape as on command lines: `784x10`.
 pub(crate) fn shape(shape: &[u64]) -> String {
     if shape.is_empty() {
         return "scalar".to_owned();
@@ -322,7 +322,7 @@ pub(crate) fn shape(shape: &[u64]) -> String {
     shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// A name of at most so many bytes, with its middle left out if it is longer. A short file can have one name in very many rows.
+/// A name of at most `most` bytes, with its middle left out if it is longer. A short file can have one name in very many rows.
 pub(crate) fn brief(name: &str, most: usize) -> Cow<'_, str> {
     if name.len() <= most {
         return Cow::Borrowed(name);
@@ -334,7 +334,7 @@ pub(crate) fn brief(name: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{front}…{back}"))
 }
 
-/// A line with what it is about and what is known of that.
+/// Writes a line with a subject and a fact about it.
 pub(crate) fn fact(out: &mut Out, about: &str, what: &str) -> io::Result<()> {
     out.put(&format!("  {about:<14}")).put_as(Kind::Number, what).end_line()
 }
@@ -345,7 +345,7 @@ pub(crate) fn heading(out: &mut Out, text: &str) -> io::Result<()> {
     out.put_as(Kind::Group, text).end_line()
 }
 
-/// Says how many are not shown.
+/// Says how many rows are not shown.
 pub(crate) fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> {
     and_more(out, count.saturating_sub(shown))
 }

@@ -12,7 +12,7 @@ pub fn size(bytes: u64) -> String {
         // Most blobs of a long list are small, and `format!` takes five times as long.
         return [itoa::Buffer::new().format(bytes), " B"].concat();
     }
-    // In tenths of a unit, so that 1023.96 KiB becomes 1.0 MiB and not 1024.0 KiB.
+    // Tenths of a unit, so that 1023.96 KiB becomes 1.0 MiB and not 1024.0 KiB.
     let mut tenths = u128::from(bytes) * 10;
     let mut unit = "";
     for name in UNITS {
@@ -33,7 +33,7 @@ pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, ma
     format!("{count} {what}")
 }
 
-/// The same with commas between thousands: `100,000 blobs`.
+/// A count with commas between thousands: `100,000 blobs`.
 pub(crate) fn many(count: usize, one: &str, many: &str) -> String {
     let what = if count == 1 { one } else { many };
     format!("{} {what}", thousands(count))
@@ -52,7 +52,7 @@ pub(crate) fn thousands(number: impl Display) -> String {
     text
 }
 
-/// How many columns of a terminal a text takes. It must be escaped, so that it has no control characters.
+/// The number of columns of a terminal that a text takes. It must be escaped, so that it has no control characters.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
@@ -64,7 +64,7 @@ pub fn shorten(text: &str, most: usize) -> Cow<'_, str> {
     }
     let room = most.saturating_sub(1);
     let start = take(text.chars(), room.div_ceil(2));
-    // Letters can be wider together than each alone.
+    // Letters can be wider together than alone.
     let end = take(text.chars().rev(), room.saturating_sub(width(&start)));
     Cow::Owned(format!("{start}…{}", end.chars().rev().collect::<String>()))
 }

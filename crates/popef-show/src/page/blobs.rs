@@ -15,7 +15,7 @@ use crate::output::units;
 use crate::report::file::{FileReport, blob_name};
 use crate::report::sums::{KINDS, Sums, kind_of};
 
-/// So many blobs are in the table without scripts.
+/// The maximum number of blobs in the table without scripts.
 const LARGEST: usize = 50;
 
 /// The largest blobs, the largest first. Of equally large ones, those that come first.
@@ -89,7 +89,7 @@ fn bar(html: &mut Html<'_>, sums: &Sums) {
     html.put("</ul>\n");
 }
 
-/// What only the script makes useful. It shows them.
+/// The controls that need the script, which shows them.
 fn controls(html: &mut Html<'_>, sums: &Sums) {
     html.put("<form id=\"controls\" role=\"search\" hidden>\n<label>Filter <input type=\"search\" id=\"filter\" ");
     html.put("autocomplete=\"off\" spellcheck=\"false\" placeholder=\"words of a name\"></label>\n");
@@ -147,7 +147,7 @@ fn cells(html: &mut Html<'_>, values: &Values) {
     html.put("<td>").text(&values.odd().unwrap_or_default()).put("</td>");
 }
 
-/// A value that is long in four digits, so that the columns stay narrow. The script shows it in full.
+/// A value, in four digits if it is long, so that the columns stay narrow. The script shows it in full.
 fn brief(value: Value) -> String {
     let text = value.to_string();
     let Ok(number) = text.parse::<f64>() else { return text };

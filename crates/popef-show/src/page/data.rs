@@ -16,9 +16,9 @@ use crate::report::sums::{KINDS, kind_of};
 
 /// Writes the data of all blobs.
 ///
-/// It is kept small, because there can be a hundred thousand: a blob is four values in a flat list: how many letters its name
-/// shares with the one before, the rest of the name, the number of its kind and content in the list `holds`, and its size.
-/// With values, they are the fifth.
+/// It is small, because there can be a hundred thousand blobs. A blob is four values in a flat list: how many letters its
+/// name shares with the one before, the rest of the name, the number of its kind and content in the list `holds`, and its
+/// size. If values were read, they are the fifth.
 pub(super) fn write<'f>(
     html: &mut Html<'_>,
     page: &Page<'_, 'f>,
@@ -79,12 +79,13 @@ fn file<'f>(
     html.put("\n]}");
 }
 
-/// How many letters two names share at their beginnings. Only ASCII letters count, which JavaScript counts in the same way.
+/// The number of letters that two names share at their beginnings. Only ASCII letters count, which JavaScript counts in the
+/// same way.
 fn shared(before: &str, name: &str) -> usize {
     before.bytes().zip(name.bytes()).take_while(|(a, b)| a == b && a.is_ascii()).count()
 }
 
-/// What blobs hold, in words: each once, in the order of their numbers.
+/// The contents of blobs in words, each once, in the order of their numbers.
 #[derive(Default)]
 struct Contents {
     numbers: HashMap<(usize, String), usize>,

@@ -1,4 +1,4 @@
-//! What the checks found, rule by rule: how bad it is, where it is, and what to do.
+//! The findings, rule by rule: severity, place, and what to do.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::findings::group::Group;
 use crate::output::escape::escape_rest;
 use crate::output::units::thousands;
 
-/// So many findings of a rule are shown at once; the others can be unfolded.
+/// The number of findings of a rule that are shown at once. The others can be unfolded.
 const FIRST: usize = 5;
-/// So many findings of a rule are shown at all.
+/// The maximum number of findings of a rule on the page.
 const MOST: usize = 1000;
 
 pub(super) fn write(html: &mut Html<'_>, group: &Group) {
@@ -65,7 +65,7 @@ fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
     html.put("</article>\n");
 }
 
-/// How many findings of the same rule are only counted.
+/// The number of findings of the same rule that are only counted.
 fn unlisted(group: &Group, first: &Finding) -> usize {
     let of_rule = group.report.unlisted.iter().filter(|unlisted| unlisted.rule.id == first.rule.id);
     let counts = of_rule.map(|unlisted| usize::try_from(unlisted.count).unwrap_or(usize::MAX));

@@ -16,7 +16,7 @@ pub(crate) struct Html<'w> {
 }
 
 impl<'w> Html<'w> {
-    /// So many bytes are gathered before they are written.
+    /// The number of bytes that are gathered before they are written.
     const PIECE: usize = 64 << 10;
 
     pub(crate) fn new(to: &'w mut dyn Write) -> Self {
@@ -37,13 +37,13 @@ impl<'w> Html<'w> {
         self.put(&value.to_string())
     }
 
-    /// Adds text. Names in it are escaped already, as the library's messages have them.
+    /// Adds text. Names in it must be escaped already, as in the library's messages.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         push_markup(&mut self.gathered, text);
         self.put("")
     }
 
-    /// Adds a name from a file. Its direction of writing does not change that of what is around it.
+    /// Adds a name from a file. Its direction of writing does not change the text around it.
     pub(crate) fn name(&mut self, name: &Text<'_>) -> &mut Self {
         self.put("<bdi>").text(&shown(name)).put("</bdi>")
     }
@@ -67,7 +67,7 @@ impl<'w> Html<'w> {
         }
     }
 
-    /// Writes what is gathered.
+    /// Writes the gathered bytes.
     pub(crate) fn send(&mut self) {
         if self.failure.is_none() {
             self.failure = self.to.write_all(self.gathered.as_bytes()).err();
@@ -76,7 +76,7 @@ impl<'w> Html<'w> {
     }
 }
 
-/// A name as the tools show it: what is invisible or misleading in it is written out.
+/// A name as the tools show it, with escapes for invisible and misleading characters.
 pub(crate) fn shown(name: &Text<'_>) -> String {
     escape(&name.to_string_lossy()).into_owned()
 }

@@ -1,8 +1,8 @@
 //! One HTML page about the files of a model, to look at and to pass on.
 //!
-//! The page needs nothing but itself: no network, no other file. It can be read without scripts; the script adds a filter,
-//! sorting and the treemap. Texts from files are text in it and nothing else: [`html`] escapes them, the script only ever sets
-//! them as text, and the page's policy forbids all scripts and styles but its own two.
+//! The page needs no network and no other file. It can be read without scripts; the script adds a filter, sorting and the
+//! treemap. Texts from files stay text: [`html`] escapes them, the script only ever sets them as text, and the page's policy
+//! forbids all scripts and styles but its own two.
 
 mod blobs;
 mod data;
@@ -31,7 +31,8 @@ use values::{Odd, ValuesOf};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// What the page may do: only run its own style and script, known by their hashes. A test says what it must be.
+/// The policy of the page: it may only use its own style and script, known by their hashes. A test says what the file
+/// must be.
 const POLICY: &str = include_str!("policy.txt");
 
 /// A page about files.
@@ -66,7 +67,7 @@ pub struct Page<'p, 'f> {
     pub reports: &'p [FileReport<'f>],
     /// What the checks found in them.
     pub group: &'p Group,
-    /// Whether the work is to be stopped. It is asked before each blob.
+    /// Whether the work is to stop. It is called before each blob.
     pub stopped: &'p dyn Fn() -> bool,
 }
 
@@ -77,7 +78,7 @@ impl std::fmt::Debug for Page<'_, '_> {
 }
 
 impl Page<'_, '_> {
-    /// Writes the page. What could not be read is in it, and in `failures`.
+    /// Writes the page. Failures to read are in it, and in `failures`.
     pub fn write(&self, to: &mut dyn Write, failures: &mut Failures) -> io::Result<()> {
         let mut html = Html::new(to);
         // The head goes out before the values are read, which takes a while.
@@ -144,7 +145,7 @@ pub(super) mod tests {
         bytes.chunks(3).flat_map(group).collect()
     }
 
-    /// A policy is made of the hashes, and renewed with them. A page may have no script.
+    /// Checks that the policy has the hashes, or renews it. A page may have no script.
     pub(super) fn hold_policy(path: &str, kept: &str, styles: &[&str], script: Option<&str>) {
         let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text)));
         let styles: Vec<_> = styles.iter().map(|style| hash(style)).collect();

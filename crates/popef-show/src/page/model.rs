@@ -12,9 +12,9 @@ use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
 
-/// So many models are shown in full.
+/// The maximum number of models that are shown in full.
 const MOST_MODELS: usize = 12;
-/// So many anchors are in the table of a model. The table of blobs has all that are in the files.
+/// The maximum number of anchors in the table of a model. The table of blobs has all that are in the files.
 const MOST_ANCHORS: usize = 500;
 
 pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>) {
@@ -133,7 +133,7 @@ fn options(html: &mut Html<'_>, what: &str, options: &[EngineOption]) {
     html.put("</tbody>\n</table></div>\n</details>\n");
 }
 
-/// What frameworks wrote into opaque blobs, as far as it is read without being asked for.
+/// Writes the payloads of opaque blobs, as far as they are read by default.
 fn opaques(html: &mut Html<'_>, reports: &[FileReport<'_>]) {
     const MOST: usize = 20;
     let all = reports.iter().filter_map(|report| Some((report, report.input.file?)));

@@ -108,7 +108,7 @@ fn verdict(html: &mut Html<'_>, group: &Group) {
     html.put(&counts).put("</a></small></dd></div>\n");
 }
 
-/// Writes what the page does not know: what was not read, not checked, or has no known meaning.
+/// Writes the limits of the page: the parts that were not read, not checked, or have no known meaning.
 pub(super) fn write_unknown(html: &mut Html<'_>, page: &Page<'_, '_>, sums: &Sums) {
     html.put("<section id=\"unknown\">\n<h2>What this page does not know</h2>\n<ul>\n");
     if !page.has_values() && sums.kinds.get(2..4).is_some_and(|kinds| kinds.iter().any(|kind| kind.blobs > 0)) {

@@ -39,7 +39,7 @@ pub(super) fn brief(name: &str) -> String {
     escape(&cut_name(name)).into_owned()
 }
 
-/// Writes a table, if it has rows. `all` is how many there are.
+/// Writes a table, if it has rows. `all` is the number of all rows.
 pub(super) fn table(
     html: &mut Html<'_>,
     caption: &str,
@@ -51,7 +51,7 @@ pub(super) fn table(
     if rows.is_empty() {
         return;
     }
-    // A long one is folded, so that the page can be looked through.
+    // Long tables are folded, so that the page stays easy to scan.
     html.put(if rows.len() <= OPEN { "<details open><summary>" } else { "<details><summary>" });
     html.text(caption).put(" (");
     if rows.len() < all {
@@ -77,7 +77,7 @@ fn is_number(cell: &Cell) -> bool {
     !matches!(cell, Cell::Text(_) | Cell::Name(_) | Cell::Branch(..) | Cell::Parts(_) | Cell::None)
 }
 
-/// A table of more rows is folded.
+/// The maximum number of rows of a table that is not folded.
 const OPEN: usize = 25;
 
 /// Writes a cell of a column, which may be one of numbers.
@@ -101,7 +101,7 @@ fn write_cell(html: &mut Html<'_>, cell: &Cell, is_number: bool) {
     html.put("</td>");
 }
 
-/// A number as it is shown, and as a script sorts it if that is not the same.
+/// A number as it is shown, and the value by which a script sorts it, if that is another.
 fn number(html: &mut Html<'_>, shown: &str, sorted: Option<String>) {
     html.put("<td class=\"number\"");
     if let Some(sorted) = sorted.filter(|sorted| sorted != shown) {
@@ -111,7 +111,7 @@ fn number(html: &mut Html<'_>, shown: &str, sorted: Option<String>) {
 }
 
 fn branch(html: &mut Html<'_>, depth: u64, name: &str) {
-    /// Deeper ones are not indented further.
+    /// The maximum depth of indentation.
     const LEVELS: u64 = 24;
     html.put("<td><span class=\"branch\">");
     for _ in 0..depth.min(LEVELS) {

@@ -11,9 +11,9 @@ use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::tiles::{failure_of, fit_words};
 
-/// So many executables are shown.
+/// The maximum number of executables that are shown.
 const MOST_EXECUTABLES: usize = 12;
-/// So many tiles and sections are in tables.
+/// The maximum number of tiles and sections in tables.
 const MOST_ROWS: usize = 10;
 
 /// How full each tile of an executable is, as a picture.
@@ -25,14 +25,14 @@ pub(crate) struct TilesPicture {
     pub(crate) tile_memory: Option<u64>,
 }
 
-/// A picture has so many cells in a row, and at most so many in all.
+/// The number of cells in a row of a picture, and the maximum number of all cells.
 const COLUMNS: usize = 64;
 const MOST_CELLS: usize = 1 << 14;
-/// The side of a cell with the gap behind it, and the room for numbers before a row.
+/// The side of a cell with the gap after it, and the room for numbers before a row.
 const SIDE: usize = 10;
 const LABELS: usize = 60;
 
-/// From almost empty to full.
+/// The shades from almost empty to full.
 const SHADES: [&str; 8] = ["#deebf7", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#08519c", "#08306b"];
 const IDLE: &str = "#d9d9d9";
 const TOO_FULL: &str = "#d62728";
@@ -52,7 +52,7 @@ impl TilesPicture {
         self.rows() * SIDE + 30
     }
 
-    /// How many tiles share a cell.
+    /// The number of tiles that share a cell.
     fn each(&self) -> usize {
         let tiles =
             self.amounts.last().map_or(0, |tile| usize::try_from(tile.0).unwrap_or(usize::MAX)).saturating_add(1);
@@ -68,7 +68,7 @@ impl TilesPicture {
         self.count().div_ceil(COLUMNS)
     }
 
-    /// Draws the cells, and below them what they mean.
+    /// Draws the cells, and below them their meaning.
     pub(crate) fn draw(&self, html: &mut Html<'_>, top: usize) {
         let each = self.each();
         let mut cells = vec![None::<Cell>; self.count()];
@@ -115,7 +115,7 @@ fn shade(bytes: u64, full: u64) -> &'static str {
     SHADES.get(level).copied().unwrap_or(IDLE)
 }
 
-/// The section of the page. Executables are read for it, if that is wanted.
+/// The section of the page. It reads executables, if that was requested.
 pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>, failures: &mut Failures) {
     let reports = || page.reports.iter().filter(|report| report.options.tiles);
     let all = || {
@@ -207,7 +207,7 @@ fn tables(html: &mut Html<'_>, summary: &Summary) {
     html.put("</tbody></table></div>\n");
 }
 
-/// The rest of a table's head. All columns but that of names are of numbers.
+/// The rest of a table's head. All columns but the names are numbers.
 fn head(html: &mut Html<'_>, columns: &[&str]) {
     for column in columns {
         html.put(if *column == "Section" { "<th scope=\"col\">" } else { "<th scope=\"col\" class=\"number\">" });

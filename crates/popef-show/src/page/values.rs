@@ -15,13 +15,13 @@ use crate::report::options::Options;
 use crate::report::stats::Stats;
 use crate::report::tensor::TensorView;
 
-/// What is known of the values of a blob.
+/// The values of a blob, as far as they are known.
 pub(super) enum Values {
-    /// It has none, or they were not asked for.
+    /// The blob has none, or they were not requested.
     None,
     /// Their bits have no known meaning.
     Unknown,
-    /// Of a feed, those of the first tensor.
+    /// Known values. For a feed, those of the first tensor.
     Known(Box<Stats>),
     NotRead(Failure),
 }
@@ -52,12 +52,12 @@ impl<'p, 'f> ValuesOf<'p, 'f> {
         }
     }
 
-    /// Those of a blob whose values are kept.
+    /// The values of a blob for which they are kept.
     pub(super) fn kept(&self, place: Place) -> &Values {
         self.kept.get(&place).unwrap_or(&Values::None)
     }
 
-    /// Those of any blob.
+    /// The values of any blob.
     pub(super) fn of(&mut self, place: Place, blob: &Blob<'f>) -> Values {
         match self.kept.remove(&place) {
             Some(values) => values,
@@ -67,7 +67,7 @@ impl<'p, 'f> ValuesOf<'p, 'f> {
 }
 
 impl Values {
-    /// What is odd about them, in words. None if nothing is.
+    /// Oddities of the values, in words. `None` if there are none.
     pub(super) fn odd(&self) -> Option<String> {
         let stats = match self {
             Values::None => return None,
@@ -84,7 +84,7 @@ impl Values {
     }
 }
 
-/// Said of types such as `F8`.
+/// The words for types such as `F8`.
 const UNKNOWN: &str = "the bits of this type have no known meaning";
 
 fn read(blob: &Blob<'_>, options: &Options) -> Values {
@@ -123,10 +123,10 @@ impl Serialize for Values {
     }
 }
 
-/// The tensors whose values stand out.
+/// The tensors with odd values.
 #[derive(Default)]
 pub(super) struct Odd {
-    /// The names of the first few, and what is odd.
+    /// The names of the first few, and their oddities.
     first: Vec<(String, String)>,
     count: usize,
 }

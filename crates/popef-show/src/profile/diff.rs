@@ -20,7 +20,7 @@ pub struct ProfileDiffReport<'d> {
 }
 
 impl<'d> ProfileDiffReport<'d> {
-    /// What is said of two reports and their difference.
+    /// A report about two profiling reports and their difference.
     pub fn new(a: (ProfileHead<'d>, &'d Report), b: (ProfileHead<'d>, &'d Report), diff: &'d ProfileDiff<'d>) -> Self {
         ProfileDiffReport { sides: [a, b], diff }
     }
@@ -136,7 +136,7 @@ fn change(row: &ProfileDifference<'_>) -> String {
     })
 }
 
-/// How much of the first value was added or taken away.
+/// The change as a share of the first value.
 #[expect(clippy::cast_precision_loss, reason = "a percentage needs no more")]
 fn share(row: &ProfileDifference<'_>) -> String {
     match (row.a, row.change()) {

@@ -31,7 +31,7 @@ pub struct Profile<'r> {
     pub execution: Option<&'r ExecutionProfile>,
 }
 
-/// The files of a report, and what is odd in them.
+/// The files of a report, and the remarks about them.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProfileHead<'r> {
@@ -50,7 +50,7 @@ impl<'r> ProfileHead<'r> {
 }
 
 named! {
-    /// The formats of a profiling report and of what the rules find in it.
+    /// The formats of a profiling report and of the findings in it.
     pub enum ProfileFormat {
         /// For people.
         Text = "text",
@@ -72,16 +72,16 @@ named! {
 }
 
 impl ProfileFormat {
-    /// Those of files.
+    /// The formats of files.
     pub const OF_FILES: [ProfileFormat; 5] =
         [ProfileFormat::Html, ProfileFormat::Text, ProfileFormat::Json, ProfileFormat::Ndjson, ProfileFormat::Csv];
 
-    /// What it is for findings.
+    /// The same format for findings, if there is one.
     pub fn of_findings(self) -> Option<FindingsFormat> {
         FindingsFormat::ALL.iter().copied().find(|format| format.as_str() == self.as_str())
     }
 
-    /// Whether it is one of the summary and of tables too.
+    /// Whether the summary and tables have this format too.
     pub fn is_of_summary(self) -> bool {
         Self::OF_FILES.contains(&self)
     }

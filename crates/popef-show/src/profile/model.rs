@@ -17,9 +17,9 @@ pub struct ComparedModels {
     pub path: FilePath,
     /// The models that were compared.
     pub models: Vec<ComparedModel>,
-    /// So many others were not compared.
+    /// The number of further models, which were not compared.
     pub more: u64,
-    /// What cannot be compared, and why.
+    /// The facts that cannot be compared, and why.
     pub not_compared: &'static str,
 }
 
@@ -35,24 +35,24 @@ pub struct ComparedModel {
     pub is_inference: bool,
     /// The properties that both have.
     pub compared: Vec<Compared>,
-    /// What was to be compared, and could not be.
+    /// The properties that could not be compared.
     pub unknown: Vec<String>,
 }
 
 /// A property that both have.
 #[derive(Debug, Serialize)]
 pub struct Compared {
-    /// What it is.
+    /// The name of the property.
     pub what: &'static str,
-    /// What the profile has.
+    /// The value in the profile.
     pub profile: String,
-    /// What the model has.
+    /// The value in the model.
     pub model: String,
-    /// Whether both can be of one program.
+    /// Whether both can belong to the same program.
     pub agree: bool,
 }
 
-/// Writes what the models are, and how they compare.
+/// Writes the models, and how they compare.
 pub(super) fn write(out: &mut Out, models: &ComparedModels) -> io::Result<()> {
     for model in &models.models {
         let replicas = counted(model.replication_factor, "replica", "replicas");

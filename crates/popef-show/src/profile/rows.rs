@@ -17,7 +17,7 @@ use crate::{Network, Out, json_document, json_item};
 use popef::seam::named;
 
 named! {
-    /// What a table has a row for.
+    /// The kind of rows of a table.
     pub enum ProfileTable {
         /// A category of memory.
         Category = "category",
@@ -39,38 +39,38 @@ named! {
 }
 
 impl ProfileTable {
-    /// Whether it has rows only of an execution.
+    /// Whether its rows need an execution.
     pub fn needs_execution(self) -> bool {
         matches!(self, ProfileTable::Step | ProfileTable::Layer)
     }
 }
 
-/// Which rows of a table are shown, and how.
+/// The rows of a table to show, and how.
 #[derive(Debug)]
 pub struct TableRequest<'r> {
     /// The files.
     pub head: ProfileHead<'r>,
-    /// The file that lines of JSON are about.
+    /// The file that lines of JSON name.
     pub file: InFile,
     /// The format.
     pub format: ProfileFormat,
-    /// What the rows are of.
+    /// The table.
     pub table: ProfileTable,
-    /// The rows, which are one more than `limit`, so that it is known if there are more.
+    /// The selection of rows, one more than `limit`, which shows whether there are more.
     pub selection: Selection<'r>,
     /// Whether the selection is by names or numbers.
     pub is_selected: bool,
-    /// So many parts of a name make a layer.
+    /// The number of parts of a name that make a layer.
     pub depth: usize,
-    /// At most so many rows.
+    /// The maximum number of rows.
     pub limit: usize,
-    /// At most so many bytes of JSON. A small report can have a tree without end, and each row of it a long name.
+    /// The maximum number of bytes of JSON. A small report can have a tree without end, with a long name in each row.
     pub room: u64,
-    /// What is said at the end of documents.
+    /// The cost that is written at the end of documents.
     pub network: Network,
 }
 
-/// What was written of a table.
+/// The outcome of writing a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableWritten {
     /// All rows, or the output says that there are more.
@@ -102,7 +102,7 @@ impl TableRequest<'_> {
         }
     }
 
-    /// Writes rows. There may be very many: only text needs all that it shows.
+    /// Writes rows. There may be very many: only text keeps its rows in memory.
     fn rows<R: TableRow>(self, out: &mut Out, rows: impl IntoIterator<Item = R>) -> io::Result<TableWritten> {
         let TableRequest { head, file, format, table, is_selected, limit, room, network, .. } = self;
         let by = table.as_str();
@@ -122,7 +122,7 @@ impl TableRequest<'_> {
                     #[serde(flatten)]
                     head,
                     by,
-                    // They can be written once.
+                    // The rows can be written only once.
                     rows: List(|| std::iter::from_fn(|| rows.borrow_mut().next())),
                     more: Lazy(|| rows.borrow_mut().has_more()),
                 };
@@ -151,7 +151,7 @@ fn write_text<R: TableRow>(out: &mut Out, mut rows: First<impl Iterator<Item = R
     out.put(&format!("the report has nothing for --by {by}")).end_line()
 }
 
-/// The first rows: so many, and so many bytes of JSON.
+/// The first rows, up to a number of rows and of bytes of JSON.
 struct First<I> {
     rows: I,
     left: usize,
@@ -178,7 +178,7 @@ impl<I: Iterator<Item: Serialize>> Iterator for First<I> {
 }
 
 impl<I: Iterator> First<I> {
-    /// Whether there are more, once the first ones were taken.
+    /// Whether there are more rows, once the first ones were taken.
     fn has_more(&mut self) -> bool {
         self.rows.next().is_some()
     }

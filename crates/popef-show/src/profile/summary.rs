@@ -1,4 +1,4 @@
-//! The summary: what fits and what does not, and where the time goes.
+//! The summary: whether the model fits, and where the time goes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,16 +18,16 @@ use crate::output::table::{fact, percent};
 use crate::rules::kind;
 use crate::{Kind, Network, Out, ReportFormat, counted, escape, escape_rest, size};
 
-/// What is known of a profiling report as a whole.
+/// The facts about a profiling report as a whole.
 #[derive(Debug)]
 pub struct SummaryReport<'r> {
     /// The files.
     pub head: ProfileHead<'r>,
     /// The graph profile.
     pub graph: &'r GraphProfile,
-    /// What was computed.
+    /// The computed summary.
     pub summary: Summary<'r>,
-    /// Items per second, if they were asked for.
+    /// The items per second, if they were requested.
     pub items_per_second: Option<f64>,
     /// The models of a PopEF file, if there is one.
     pub model: Option<ComparedModels>,
@@ -60,7 +60,7 @@ impl SummaryReport<'_> {
     }
 }
 
-/// So many categories and activities are shown.
+/// The maximum number of categories and activities that are shown.
 const ROWS: usize = 6;
 
 /// Writes the summary.
@@ -199,7 +199,7 @@ fn live(liveness: &LivenessSums) -> String {
     format!("{always}, and up to {peak} at one moment")
 }
 
-/// What most of the code of exchanges is for.
+/// The instructions that most of the code of exchanges is for.
 fn exchange_code(code: &BTreeMap<&str, u64>) -> String {
     const SHOWN: usize = 3;
     let mut largest: Vec<_> = code.iter().filter(|(_, bytes)| **bytes > 0).collect();
@@ -310,7 +310,7 @@ fn remarks(out: &mut Out, remarks: &Remarks) -> io::Result<()> {
     Ok(())
 }
 
-/// So wide is a full bar.
+/// The width of a full bar.
 pub(super) const WIDTH: u32 = 24;
 
 /// A bar for a part of a whole, in eighths of a character.
@@ -319,7 +319,7 @@ pub(super) fn bar(part: f64, whole: f64) -> String {
     let share = if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is at most eight times the width")]
     let eighths = (share * f64::from(WIDTH) * 8.0).round() as usize;
-    // What is there is seen.
+    // Anything above 0 is visible.
     let eighths = if part > 0.0 { eighths.max(1) } else { 0 };
     "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).unwrap_or(&"")
 }

@@ -93,7 +93,7 @@ impl TableRow for ProgramRow<'_> {
     }
 }
 
-/// The type of a program, behind those that run it. Deeper programs are not moved further, so that lines stay short.
+/// The type of a program, indented by its depth up to a limit, so that lines stay short.
 fn indented(row: &ProgramRow<'_>) -> String {
     const MOST: u32 = 30;
     format!("{}{}", "  ".repeat(row.depth.min(MOST) as usize), row.kind)

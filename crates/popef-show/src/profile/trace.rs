@@ -26,7 +26,7 @@ pub struct Timeline<'t> {
     pub steps: Range<u32>,
     /// The program that makes it, and its version.
     pub made_by: &'t str,
-    /// Whether the work is to stop, asked between events.
+    /// Whether the work is to stop. It is called between events.
     pub is_stopped: fn() -> bool,
 }
 
@@ -42,7 +42,7 @@ struct Event<'e, A: Serialize> {
     ts: Option<Micros>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<Micros>,
-    /// Of an event without an end: it belongs to its lane.
+    /// For an event without an end: it belongs to its lane.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,17 +62,17 @@ impl Serialize for Micros {
     }
 }
 
-/// What is told about a step.
+/// The details of a step.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SliceArgs {
     step: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<u32>,
-    /// Of the step as a whole.
+    /// The cycles of the step as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     cycles: Option<u64>,
-    /// Of the slowest tile of this IPU.
+    /// The cycles of the slowest tile of this IPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     cycles_on_ipu: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,13 +108,13 @@ struct Writer<'w> {
     is_first: bool,
     ipus: u32,
     clock: Option<u64>,
-    /// The lanes that have been named, with their numbers.
+    /// The lanes that already have names, with their numbers.
     lanes: HashMap<(u32, Activity, u32), u32>,
     processes: HashMap<u32, ()>,
 }
 
 impl Timeline<'_> {
-    /// Writes it as one object, and says how much is on it.
+    /// Writes the timeline as one object, and returns what is on it.
     pub fn write(self, to: &mut dyn Write) -> io::Result<TimelineSums> {
         let Timeline { graph, execution, steps, made_by, is_stopped } = self;
         to.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
@@ -153,7 +153,7 @@ impl Writer<'_> {
         serde_json::to_writer(&mut *self.to, event).map_err(io::Error::from)
     }
 
-    /// Cycles as a time. It grows with them.
+    /// Cycles as a time, which grows with them.
     fn time(&self, cycles: u64) -> Micros {
         let nanos = match self.clock {
             Some(clock) => u128::from(cycles) * 1_000_000_000 / u128::from(clock),
@@ -162,7 +162,7 @@ impl Writer<'_> {
         Micros(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// The number of what shows an IPU, or all of them. 0 means something else to Perfetto.
+    /// The number of the process that shows an IPU, or all IPUs. It is never 0, which means something else to Perfetto.
     fn process(&mut self, ipu: Option<u32>) -> io::Result<u32> {
         let pid = ipu.unwrap_or(self.ipus).saturating_add(1);
         if self.processes.insert(pid, ()).is_none() {
@@ -216,7 +216,7 @@ impl Writer<'_> {
             cycles_from: slice.from,
         };
         let (name, ts, cat) = (name.as_str(), Some(from), Some(slice.activity.as_str()));
-        // A synchronisation that nothing waits for is a moment.
+        // A synchronisation for which nothing waits takes no time.
         if slice.from == slice.to {
             return self.event(&Event { ph: "i", name, pid, tid, ts, dur: None, s: Some("t"), cat, args });
         }

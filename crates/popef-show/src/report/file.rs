@@ -21,35 +21,35 @@ pub struct FileToShow<'f> {
     pub index: usize,
     /// Its path as the user gave it.
     pub path: &'f Path,
-    /// None if it could not be opened.
+    /// `None` if it could not be opened.
     pub file: Option<&'f File>,
-    /// What kept it from being read to its end.
+    /// Why it could not be read to its end.
     pub failure: Option<&'f Failure>,
-    /// Who provides the data of an anchor of a name.
+    /// Says who provides the data of an anchor with a name.
     pub provider: &'f dyn Fn(&Text<'_>) -> Provider,
 }
 
-/// A file to show, and what is worked out of it. A [`ListRenderer`](crate::ListRenderer) shows it.
+/// A file to show, and the facts computed from it. A [`ListRenderer`](crate::ListRenderer) shows it.
 pub struct FileReport<'f> {
     pub(crate) input: FileToShow<'f>,
     pub(crate) options: &'f Options,
-    /// All Metadata of the file, in its order: read once, when it is first needed.
+    /// All Metadata of the file, in file order. It is read once, when it is first needed.
     metadata: OnceCell<Vec<MetadataView<'f>>>,
-    /// What reading the file over the network has cost so far: requests and bytes.
+    /// The requests and bytes that reading the file over the network has cost so far.
     network: Option<&'f dyn Fn() -> (u64, u64)>,
 }
 
 type Iter<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
 
 impl<'f> FileReport<'f> {
-    /// What `options` ask of a file.
+    /// A report with everything that `options` request.
     pub fn new(input: FileToShow<'f>, options: &'f Options) -> Self {
         let report = FileReport { input, options, metadata: OnceCell::new(), network: None };
         report.expect_values();
         report
     }
 
-    /// Adds what reading the file over the network has cost so far: how many requests and bytes. JSON has it.
+    /// Adds the requests and bytes that reading the file over the network has cost so far, for JSON.
     pub fn with_network(&mut self, network: &'f dyn Fn() -> (u64, u64)) -> &mut Self {
         self.network = Some(network);
         self
@@ -65,13 +65,13 @@ impl<'f> FileReport<'f> {
         Text::from(self.input.path.as_os_str().as_encoded_bytes())
     }
 
-    /// All blobs that pass the filter, in the order asked for.
+    /// All blobs that pass the filter, in the requested order.
     pub(crate) fn blobs(&self) -> Iter<'_, Blob<'f>> {
         let Some(file) = self.input.file else { return Box::new(std::iter::empty()) };
         self.narrowed(Box::new(file.blobs()))
     }
 
-    /// The blobs of the parts that were selected, as far as they pass the filter, in the order asked for.
+    /// The blobs of the selected parts that pass the filter, in the requested order.
     pub(crate) fn selected(&self) -> impl Iterator<Item = Blob<'f>> {
         let select = self.options.selected();
         self.blobs().filter(move |blob| match blob.blob_type() {
@@ -84,14 +84,14 @@ impl<'f> FileReport<'f> {
         })
     }
 
-    /// Whether nothing of the file is shown: it has nothing that was selected, or nothing of that passes the filter.
+    /// Whether nothing of the file is shown, because nothing was selected or passes the filter.
     pub fn is_empty(&self) -> bool {
         let only_anchors = !self.options.selected().metadata;
         let shows = |view: &MetadataView<'_>| !only_anchors || view.value.is_err() || view.anchors().next().is_some();
         !self.selected().any(|blob| self.metadata_of(&blob).is_none_or(shows))
     }
 
-    /// The blobs of one type that pass the filter, in the order asked for.
+    /// The blobs of one type that pass the filter, in the requested order.
     pub(crate) fn of_type(&self, blob_type: BlobType) -> Iter<'_, Blob<'f>> {
         let Some(file) = self.input.file else { return Box::new(std::iter::empty()) };
         self.narrowed(match blob_type {
@@ -104,13 +104,13 @@ impl<'f> FileReport<'f> {
         })
     }
 
-    /// The blobs of unknown types that pass the filter, in the order asked for.
+    /// The blobs of unknown types that pass the filter, in the requested order.
     pub(crate) fn unknown(&self) -> Iter<'_, Blob<'f>> {
         let Some(file) = self.input.file else { return Box::new(std::iter::empty()) };
         self.narrowed(Box::new(file.blobs().filter(|blob| matches!(blob.content(), Content::Unknown))))
     }
 
-    /// The Metadata that passes the filter, in the order asked for.
+    /// The Metadata that passes the filter, in the requested order.
     pub(crate) fn metadata(&self) -> impl Iterator<Item = &MetadataView<'f>> {
         self.of_type(BlobType::Metadata).filter_map(|blob| self.metadata_of(&blob))
     }
@@ -123,7 +123,7 @@ impl<'f> FileReport<'f> {
         })
     }
 
-    /// What a blob says, if it is Metadata.
+    /// The Metadata of a blob, if it is of that type.
     pub(crate) fn metadata_of(&self, blob: &Blob<'_>) -> Option<&MetadataView<'f>> {
         if blob.blob_type() != BlobType::Metadata {
             return None;
@@ -133,27 +133,27 @@ impl<'f> FileReport<'f> {
         all.get(found.ok()?)
     }
 
-    /// What an executable's own bytes say of it. It is read only when asked for.
+    /// The facts in an executable's own bytes, which are read only on request.
     pub(crate) fn inside(&self, executable: &ExecutableBlob<'_>) -> Option<Result<ExecutableInside, Failure>> {
         self.options.inside.then(|| executable.inside().map_err(Failure::from))
     }
 
-    /// What tiles an executable has. It is read only when asked for.
+    /// The tiles of an executable, which are read only on request.
     pub(crate) fn tiles(&self, executable: &ExecutableBlob<'_>) -> Option<TilesView> {
         self.options.tiles.then(|| TilesView::of(executable))
     }
 
-    /// What a framework put into an opaque blob. None if it is not read.
+    /// The payload of an opaque blob. `None` if it is not read.
     pub(crate) fn payload(&self, opaque: &OpaqueBlob<'f>) -> Option<PayloadView<'f>> {
         PayloadView::of(opaque, self.options)
     }
 
-    /// What comes before the first blob. None if nothing does, or if it is not read.
+    /// The pickle before the first blob. `None` if there is none, or if it is not read.
     pub(crate) fn before(&self) -> Option<PayloadView<'f>> {
         PayloadView::before(self.input.file?, self.options)
     }
 
-    /// The bytes of the file: none if it could not be opened.
+    /// The size of the file. `None` if it could not be opened.
     pub(crate) fn size(&self) -> Option<u64> {
         self.input.file.map(File::size)
     }
@@ -166,7 +166,7 @@ impl<'f> FileReport<'f> {
         }
     }
 
-    /// How many bytes of a blob are read to show its values.
+    /// The number of bytes of a blob that are read to show its values.
     fn values_size(&self, blob: &Blob<'_>) -> u64 {
         let select = self.options.selected();
         match blob.content() {
@@ -207,7 +207,7 @@ fn sorted<'f>(
     blobs: Iter<'_, Blob<'f>>,
     order: &dyn Fn(&Blob<'f>, &Blob<'f>) -> Ordering,
 ) -> Iter<'f, Blob<'f>> {
-    // Behind a pointer, because a sort repeats what it compares by in many places.
+    // Behind a pointer, because a sort inlines its comparison in many places.
     let of_numbers: &dyn Fn(usize, usize) -> Ordering = &|a, b| match (file.blob(a), file.blob(b)) {
         (Some(a), Some(b)) => order(&a, &b),
         _ => Ordering::Equal,
@@ -217,7 +217,7 @@ fn sorted<'f>(
     Box::new(numbers.into_iter().filter_map(|number| file.blob(number)))
 }
 
-/// The name that a blob goes by: its own, or that of the executable that it describes.
+/// The name of a blob: its own, or that of the executable that it describes.
 pub fn blob_name<'f>(blob: &Blob<'f>) -> Text<'f> {
     match blob.content() {
         Content::Metadata(metadata) => metadata.executable(),
@@ -264,7 +264,7 @@ pub fn type_word(blob_type: BlobType) -> Option<&'static str> {
     WORDS.iter().find(|(known, _)| *known == blob_type).map(|&(_, word)| word)
 }
 
-/// The same, and `unknown` for a type that has no name.
+/// The word for a type of blobs, or `unknown`.
 pub fn type_name(blob_type: BlobType) -> &'static str {
     type_word(blob_type).unwrap_or("unknown")
 }

@@ -2,8 +2,8 @@ use glob::{MatchOptions, Pattern, PatternError};
 
 use crate::escape;
 
-/// A pattern that names match: `*` is any characters, `?` one, `[a-c]` one of these. A name with odd letters matches also as it is
-/// shown, with these written out.
+/// A pattern that names match: `*` is any characters, `?` one, `[a-c]` one of these. A name with odd letters also matches in the
+/// form in which it is shown, with these escaped.
 ///
 /// ```
 /// use popef_show::Glob;
@@ -16,7 +16,7 @@ use crate::escape;
 #[derive(Clone, Debug)]
 pub struct Glob(Pattern);
 
-/// Names are no paths: `*` matches `/` too, and a leading dot is nothing special.
+/// Names are not paths: `*` matches `/` too, and a leading dot is not special.
 const GLOB: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: false, require_literal_leading_dot: false };
 
@@ -38,7 +38,7 @@ impl Glob {
     /// Whether a name matches.
     pub fn matches(&self, name: &str, ignore_case: bool) -> bool {
         let options = MatchOptions { case_sensitive: !ignore_case, ..GLOB };
-        // Whatever is written out begins with a backslash.
+        // All escapes begin with a backslash.
         let as_shown = || self.as_str().contains('\\') && self.0.matches_with(&escape(name), options);
         self.0.matches_with(name, options) || as_shown()
     }

@@ -12,32 +12,32 @@ use crate::failure::Failure;
 /// Who provides the data of an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
-    /// The user: none of the files has it.
+    /// The user, because no file has it.
     User,
     /// One of the files.
     Popef,
-    /// This is not known, because a file could not be read to its end.
+    /// Unknown, because a file could not be read to its end.
     Unknown,
 }
 
-/// Who provides the data of an anchor of a name.
+/// Says who provides the data of an anchor with a name.
 pub(crate) type ProviderOf<'a> = dyn Fn(&Text<'_>) -> Provider + 'a;
 
 /// A metadata blob, read.
 pub(crate) struct MetadataView<'f> {
     pub(crate) blob: MetadataBlob<'f>,
     pub(crate) value: Result<Metadata, Failure>,
-    /// What was worked out of each anchor; nothing if anchors are not shown.
+    /// The computed facts about each anchor. Empty if anchors are not shown.
     worked_out: Vec<WorkedOut>,
-    /// Which anchors were asked for, in the order that was asked for.
+    /// The requested anchors, in the requested order.
     shown: Vec<usize>,
 }
 
-/// What is worked out of an anchor.
+/// The computed facts about an anchor.
 struct WorkedOut {
     provider: Provider,
     size: Option<u64>,
-    /// There may be very many anchors, and hardly ever a failure.
+    /// Boxed, because there may be very many anchors, and hardly ever a failure.
     failure: Option<Box<Failure>>,
 }
 
@@ -71,13 +71,13 @@ impl<'f> MetadataView<'f> {
         self.anchor_values().iter().zip(&self.worked_out).map(|(anchor, worked_out)| view(anchor, worked_out))
     }
 
-    /// The anchors that were asked for, in the order that was asked for.
+    /// The requested anchors, in the requested order.
     pub(crate) fn anchors(&self) -> impl Iterator<Item = AnchorView<'_>> + Clone {
         let nth = |&index: &usize| Some(view(self.anchor_values().get(index)?, self.worked_out.get(index)?));
         self.shown.iter().filter_map(nth)
     }
 
-    /// What is wrong with the Metadata as a whole, or with the anchors that were asked for.
+    /// The failures of the Metadata as a whole, or of the requested anchors.
     pub(crate) fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.value.as_ref().err().into_iter().chain(self.anchors().filter_map(|view| view.failure))
     }

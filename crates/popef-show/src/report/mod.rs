@@ -1,4 +1,4 @@
-//! What there is to show of a file, worked out once, whatever renderer shows it.
+//! The facts about a file, computed once for all renderers.
 
 pub(crate) mod file;
 pub(crate) mod glob;

@@ -7,7 +7,7 @@ use super::glob::Glob;
 use crate::output::progress::ProgressLine;
 use popef::seam::named;
 
-/// What is to be shown of files, and how it is read.
+/// The parts of files to show, and how to read them.
 ///
 /// ```
 /// use popef_show::{Glob, Options, Select, Sort};
@@ -23,12 +23,12 @@ use popef::seam::named;
 pub struct Options {
     /// The parts to show. With none selected, text is an overview, and the other formats show everything.
     pub select: Option<Select>,
-    /// Only blobs of these types; without any, all.
+    /// Only blobs of these types, or all if the list is empty.
     pub types: Vec<BlobType>,
-    /// Only what has a name that one of these matches; without any, everything. Metadata matches by the name of its executable
-    /// or of any of its anchors.
+    /// Only things with a name that one of these matches, or everything if the list is empty. Metadata matches by the name of
+    /// its executable or of any of its anchors.
     pub filter: Vec<Glob>,
-    /// Nothing that has a name that one of these matches. Metadata is left out by the name of its executable.
+    /// Leaves out things with a name that one of these matches. Metadata is left out by the name of its executable.
     pub exclude: Vec<Glob>,
     /// Whether upper and lower case of ASCII letters are the same for `filter` and `exclude`.
     pub ignore_case: bool,
@@ -36,15 +36,15 @@ pub struct Options {
     pub sort: Sort,
     /// Whether the overview shows all names in full, even if they do not fit the screen.
     pub full_names: bool,
-    /// How many of the first elements of each tensor to show, with statistics of all.
+    /// The number of first elements of each tensor to show, with statistics of all.
     pub values: Option<u64>,
-    /// Whether to show what executables' own first bytes say, and everything that opaque blobs hold.
+    /// Whether to show the facts in executables' own first bytes, and everything in opaque blobs.
     pub inside: bool,
     /// Whether to show which tiles executables have. They are read completely for this.
     pub tiles: bool,
-    /// Who works out statistics.
+    /// The threads that compute statistics.
     pub workers: Box<dyn Workers>,
-    /// Where it is shown how much of the values was read.
+    /// The line that shows how much of the values was read.
     pub progress: ProgressLine,
 }
 
@@ -73,7 +73,7 @@ named! {
     /// The order of the blobs and the anchors of a file.
     #[derive(Default)]
     pub enum Sort {
-        /// As they lie in the file.
+        /// The order of the file.
         #[default]
         Offset = "offset",
         /// By name, with numbers in names as numbers: t2 before t10.
@@ -137,8 +137,8 @@ impl Select {
     };
 }
 
-/// Who does the parts of a long work, such as the statistics of a large tensor. This crate starts no threads; a program that
-/// has some lends them here.
+/// Does the parts of a long work, such as the statistics of a large tensor. This crate starts no threads; a program that has
+/// some lends them here.
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! What a framework put into an opaque blob.
+//! The payloads of opaque blobs.
 
 use popef::error::ErrorCode;
 use popef::read::OpaqueBlob;
@@ -13,20 +13,20 @@ use crate::failure::Failure;
 
 /// An opaque blob's data, read.
 pub(crate) struct PayloadView<'f> {
-    /// The framework that takes the blob as its own.
+    /// The framework that the blob belongs to.
     pub(crate) framework: Option<Framework>,
     pub(crate) value: Result<Payload<'f>, Failure>,
-    /// Whether it is the file itself that cannot be read. Data in an unknown form is no failure: a blob belongs to a framework
-    /// by its name alone.
+    /// Whether the file itself cannot be read. Data in an unknown form is not a failure, because a blob belongs to a framework
+    /// only by its name.
     is_failure: bool,
 }
 
-/// The longest payload that is read without being asked for. Most have some kilobytes; those with weights inside can have
+/// The maximum length of a payload that is read by default. Most have some kilobytes; those with weights inside can have
 /// gigabytes.
 const MODERATE: u64 = 1 << 20;
 
 impl<'f> PayloadView<'f> {
-    /// Reads the data. If it was not asked for, only if that is cheap, and nothing becomes of it if it cannot be read.
+    /// Reads the data. If it was not requested, it is read only if that is cheap, and a failure gives `None`.
     pub(crate) fn of(opaque: &OpaqueBlob<'f>, options: &Options) -> Option<Self> {
         let (framework, asked_for) = (Framework::of_blob(opaque), options.inside);
         if !asked_for && (framework.is_none() || opaque.data().len() > MODERATE) {
@@ -40,7 +40,8 @@ impl<'f> PayloadView<'f> {
         Some(PayloadView { framework, value: value.map_err(Failure::from), is_failure })
     }
 
-    /// Reads what comes before the first blob, if it was asked for: a `.poptorch` file of SDK 2.5 begins with PopTorch's pickle.
+    /// Reads the bytes before the first blob, if they were requested: a `.poptorch` file of SDK 2.5 begins with PopTorch's
+    /// pickle.
     pub(crate) fn before(file: &'f File, options: &Options) -> Option<Self> {
         if !options.inside || file.prefix().is_empty() {
             return None;
@@ -51,7 +52,7 @@ impl<'f> PayloadView<'f> {
         Some(PayloadView { framework: Some(Framework::Poptorch), value, is_failure })
     }
 
-    /// What kept the data from being read.
+    /// Why the data could not be read.
     pub(crate) fn failure(&self) -> Option<&Failure> {
         self.value.as_ref().err().filter(|_| self.is_failure)
     }
@@ -63,7 +64,7 @@ fn is_of_payload(error: &Error) -> bool {
     matches!(error.code(), PayloadCut | PayloadMalformed | PayloadNotBuilt | PayloadTooLarge)
 }
 
-/// Whether a text is JSON: an object or an array. Any number is JSON too, but nobody means it so.
+/// Whether a text is JSON: an object or an array. A number is JSON too, but nobody means it as such.
 pub(crate) fn is_json(text: &Text<'_>) -> bool {
     let bytes = text.as_bytes().trim_ascii_start();
     matches!(bytes.first(), Some(b'{' | b'[')) && serde_json::from_slice::<IgnoredAny>(bytes).is_ok()

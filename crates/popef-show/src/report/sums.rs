@@ -1,4 +1,4 @@
-//! What the files hold, in figures.
+//! The figures of all files.
 
 use popef::Blob;
 
@@ -15,7 +15,7 @@ pub(crate) const KINDS: [(&str, &str); 6] = [
     ("unknown", "blobs of unknown types"),
 ];
 
-/// The same as the overview has them.
+/// The words for the kinds in the overview.
 pub(crate) const OVERVIEW: [(&str, &str); KINDS.len()] =
     [KINDS[0], KINDS[1], KINDS[2], KINDS[3], ("opaque", "opaques"), ("blob of unknown type", "blobs of unknown types")];
 
@@ -32,7 +32,7 @@ pub(crate) struct Sums {
     pub(crate) blobs: usize,
     /// By kind.
     pub(crate) kinds: [Count; KINDS.len()],
-    /// Bytes that belong to no blob: before the first, or after damage.
+    /// The bytes that belong to no blob: before the first one, or after damage.
     pub(crate) others: u64,
 }
 
@@ -62,7 +62,7 @@ impl Sums {
         }
     }
 
-    /// The kinds that there are, with their places in [`KINDS`].
+    /// The kinds with blobs, with their places in [`KINDS`].
     pub(crate) fn present(&self) -> impl Iterator<Item = (usize, Count)> {
         self.kinds.iter().copied().enumerate().filter(|(_, count)| count.blobs > 0)
     }

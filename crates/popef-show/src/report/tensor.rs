@@ -1,4 +1,4 @@
-//! What tensors, feeds and anchors have in common: a type, a shape and a size, any of which may be wrong.
+//! The parts that tensors, feeds and anchors share: a type, a shape and a size, any of which may be wrong.
 
 use popef::error::ErrorCode;
 use popef::read::{Elements, FeedBlob, Shape, TensorBlob};
@@ -16,7 +16,7 @@ pub(crate) struct TensorView<'f> {
     pub(crate) shape: Shape<'f>,
     /// The bytes of one tensor, if its shape and type have a size.
     pub(crate) size: Option<u64>,
-    /// How many tensors a feed has; none for a tensor.
+    /// The number of tensors of a feed. `None` for a tensor.
     pub(crate) num_tensors: Option<u32>,
     /// The tensor, or the feed's first item.
     pub(crate) elements: Option<Elements<'f>>,
@@ -24,7 +24,7 @@ pub(crate) struct TensorView<'f> {
 }
 
 impl<'f> TensorView<'f> {
-    /// That of a blob, if it is a tensor or a feed.
+    /// The view of a blob, if it is a tensor or a feed.
     pub(crate) fn of(content: &Content<'f>) -> Option<Self> {
         match content {
             Content::Tensor(tensor) => Some(TensorView::of_tensor(tensor)),
@@ -68,7 +68,7 @@ fn size(elements: Option<&Elements<'_>>) -> Option<u64> {
 }
 
 impl<'f> TensorView<'f> {
-    /// The values, if they were asked for and the data is sound. If they cannot be read, that becomes the view's failure.
+    /// The values, if they were requested and the data is sound. If they cannot be read, that becomes the view's failure.
     pub(crate) fn values(&mut self, options: &Options) -> Option<Values<'f>> {
         let (first, elements) = (options.values?, self.elements.as_ref()?);
         let values = Values::of(elements, first, options);
@@ -77,7 +77,7 @@ impl<'f> TensorView<'f> {
     }
 }
 
-/// A value, or what is wrong with it. An unknown data type is no fault of the file.
+/// A value, or what is wrong with it. An unknown data type is not a fault of the file.
 pub(crate) fn sound<T>(value: Result<T, Error>) -> (Option<T>, Option<Failure>) {
     match value {
         Ok(value) => (Some(value), None),

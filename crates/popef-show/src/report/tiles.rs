@@ -7,13 +7,13 @@ use poplar_inspect::{Error, ErrorCode, Part};
 use crate::failure::Failure;
 use crate::output::units::{counted, size};
 
-/// What is known of the tiles of an executable. It takes reading all of it.
+/// The facts about the tiles of an executable, all of which must be read for them.
 pub(crate) struct TilesView {
     /// `None` if no tile could be read.
     pub(crate) tiles: Option<Tiles>,
     /// Why not everything was read. The executable may be undamaged: its format is not documented.
     pub(crate) not_read: Option<Error>,
-    /// What is wrong with the file itself.
+    /// The failure of the file itself.
     pub(crate) failure: Option<Failure>,
 }
 
@@ -29,7 +29,7 @@ impl TilesView {
     }
 }
 
-/// An error that is not about what is inside the executable: its data cannot be read, or not be unpacked.
+/// The failure if an error is not about the content of the executable: its data cannot be read or unpacked.
 pub(crate) fn failure_of(error: &Error) -> Option<Failure> {
     if (error.code(), error.place().part) != (ErrorCode::Unreadable, Part::Input) {
         return None;
@@ -38,7 +38,7 @@ pub(crate) fn failure_of(error: &Error) -> Option<Failure> {
     Some(source.map_or_else(|| Failure::new(error.to_string(), "io", "io"), Failure::from))
 }
 
-/// Whether the tiles of an executable fit, and from where that is known, in words.
+/// Whether the tiles of an executable fit, and how that is known, in words.
 pub(crate) fn fit_words(summary: &Summary, fit: &Fit) -> String {
     let memory = fit.tile_memory.map(size).unwrap_or_default();
     let from = match fit.tile_memory_from {

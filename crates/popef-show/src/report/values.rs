@@ -11,9 +11,9 @@ use crate::failure::Failure;
 /// The first elements of a tensor, and statistics of all.
 pub(crate) struct Values<'f> {
     elements: Elements<'f>,
-    /// How many of the first elements were asked for.
+    /// The number of first elements that were requested.
     limit: u64,
-    /// None where the type's bits have no known meaning.
+    /// `None` if the type's bits have no known meaning.
     pub(crate) stats: Option<Stats>,
     late: OnceCell<Failure>,
 }
@@ -37,12 +37,12 @@ impl<'f> Values<'f> {
         self.elements.len()
     }
 
-    /// Whether there are more elements than were asked for.
+    /// Whether there are more elements than were requested.
     pub(crate) fn more(&self) -> bool {
         self.limit < self.count()
     }
 
-    /// The first elements. They are read while they are shown, as they can be all that the tensor has.
+    /// The first elements. They are read while they are shown, because they can be all elements of the tensor.
     pub(crate) fn first(&self) -> Box<dyn Iterator<Item = Shown> + '_> {
         match self.elements.data_type() {
             DataType::F8 => {
@@ -58,7 +58,7 @@ impl<'f> Values<'f> {
         }
     }
 
-    /// What kept the first elements from being read this time, although all could be read before.
+    /// Why the first elements could not be read this time, although all could be read before.
     pub(crate) fn late_failure(&self) -> Option<&Failure> {
         self.late.get()
     }

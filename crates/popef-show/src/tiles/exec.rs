@@ -48,7 +48,7 @@ pub struct ExecutableTiles {
     pub summary: Summary,
     /// Whether they fit.
     pub fit: Fit,
-    /// The tile that is asked for, or the fullest, and what is on it.
+    /// The requested tile, or the fullest one, and what is on it.
     pub shown: Option<(Tile, Largest)>,
     /// Why not everything was read.
     pub damage: Option<ErrorReport>,
@@ -117,7 +117,7 @@ pub struct ExecutablesRenderer {
 }
 
 impl ExecutablesRenderer {
-    /// Writes what stands before the executables. At most `top` tiles, sections and symbols are shown as text.
+    /// Writes the part before the executables. At most `top` tiles, sections and symbols are shown as text.
     pub fn begin(out: &mut Out, path: &Path, format: TilesFormat, top: usize, network: Network) -> io::Result<Self> {
         let (path, file) = (FilePath::from(path), InFile::from(path));
         let mut document = None;
@@ -145,7 +145,7 @@ impl ExecutablesRenderer {
         out.flush_if_full()
     }
 
-    /// Writes that nothing could be read of an executable.
+    /// Writes that an executable could not be read at all.
     pub fn not_read(&mut self, out: &mut Out, name: &Text<'_>, error: &ErrorReport) -> io::Result<()> {
         let row = object! { executable: name.to_string_lossy(), error };
         match (&mut self.document, self.format) {
@@ -159,7 +159,7 @@ impl ExecutablesRenderer {
         }
     }
 
-    /// Writes what stands behind the executables. `error` is the first thing that went wrong.
+    /// Writes the part after the executables. `error` is the first error.
     pub fn end(self, out: &mut Out, error: Option<ErrorReport>) -> io::Result<()> {
         match (self.document, self.format) {
             (Some(document), _) => document.end(out, &object! { error, #[serde(flatten)] network: self.network }),
@@ -250,7 +250,7 @@ impl ExecutableTiles {
         self.name.as_ref().map(|name| name.to_string_lossy().into_owned())
     }
 
-    /// The same for the row of each tile.
+    /// The name for the row of each tile, cut if it is long.
     fn brief_name(&self) -> Option<String> {
         self.name().map(|name| brief(&name, MOST_NAME).into_owned())
     }
@@ -283,7 +283,7 @@ impl ExecutableTiles {
         }
     }
 
-    /// What is said of an executable as a whole.
+    /// The JSON about an executable as a whole.
     fn sums(&self) -> impl Serialize {
         let summary = &self.summary;
         let overview = summary.overview();
@@ -319,7 +319,7 @@ impl ExecutableTiles {
         }
     }
 
-    /// The same with all its tiles, made while they are written.
+    /// The JSON with all its tiles, made while they are written.
     fn with_tiles(&self) -> impl Serialize {
         object! { #[serde(flatten)] sums: self.sums(), tile_memories: List(|| self.rows()) }
     }

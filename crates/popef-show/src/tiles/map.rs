@@ -72,8 +72,8 @@ struct ComputationSums {
 }
 
 impl<'m> MapReport<'m> {
-    /// What is said of a file's tensors, compared with a default mapping on the tiles of `target`. `error` is why the rest of the file could
-    /// not be read.
+    /// A report about a file's tensors, compared with a default mapping on the tiles of `target`. `error` says why the rest of the file
+    /// could not be read.
     pub fn new(path: &Path, map: &'m TensorMap, target: Target, error: Option<ErrorReport>) -> Self {
         MapReport { path: path.into(), file: path.into(), map, target, error }
     }
@@ -90,7 +90,7 @@ impl<'m> MapReport<'m> {
         }
     }
 
-    /// What is said of a file as a whole.
+    /// The JSON about a file as a whole.
     fn sums(&self, top: usize) -> impl Serialize {
         let fullest = fullest_tiles(self.amounts(), top).into_iter().map(|(tile, size)| object! { tile, size });
         object! {

@@ -1,6 +1,6 @@
 //! What is on the tiles of IPUs: planned, estimated, and read from files.
 //!
-//! Each report is a value that says itself in every [`ReportFormat`](crate::ReportFormat).
+//! Each report is a value that can be written in every [`ReportFormat`](crate::ReportFormat).
 
 mod exec;
 mod map;
@@ -19,7 +19,7 @@ pub use model::{EstimatesRenderer, ModelEstimate, TensorEstimate};
 pub use plan::PlanReport;
 pub use vars::VarsReport;
 
-/// So many bytes of a name are in each row of JSON and CSV that is about a part of what has the name.
+/// The maximum number of bytes of a name that many rows of JSON and CSV repeat.
 pub(super) const MOST_NAME: usize = 1000;
 
 /// A number of elements and their bytes: `64 elements (128 B)`.

@@ -1,4 +1,4 @@
-//! How the inputs, outputs and weights of models may lie on tiles.
+//! Estimates how the inputs, outputs and weights of models are spread over tiles.
 
 use std::cmp::Reverse;
 use std::io;
@@ -15,7 +15,7 @@ use crate::json::{LongObject, item_in, object};
 use crate::output::table::{Table, brief, fact, heading, more, shape};
 use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_item, size};
 
-/// So many models are shown as text.
+/// The maximum number of models in text.
 const MAX_MODELS: usize = 100;
 
 /// A tensor that is planned.
@@ -28,13 +28,13 @@ pub struct TensorEstimate {
     /// The type of its elements.
     #[serde(rename = "type")]
     pub data_type: DataType,
-    /// The shape of what one replica has.
+    /// The shape of one replica's part.
     pub shape: Vec<u64>,
     /// The bytes of all its elements.
     pub size: u64,
     /// The tile that it begins at.
     pub offset: u32,
-    /// How many tiles have some of it.
+    /// The number of tiles that have some of it.
     pub used_tiles: u32,
     /// The bytes of it on the tile that has the most.
     pub most_size: u64,
@@ -64,7 +64,7 @@ pub struct ModelEstimate {
     pub tensors: usize,
     /// The bytes of all planned tensors.
     pub size: u64,
-    /// How many tiles have anything.
+    /// The number of tiles that have any tensor.
     pub used_tiles: usize,
     /// The tile with the most bytes.
     pub fullest_tile: Option<u32>,
@@ -83,7 +83,7 @@ pub struct EstimatesRenderer {
 }
 
 impl EstimatesRenderer {
-    /// Writes what stands before the models.
+    /// Writes the part before the models.
     pub fn begin(out: &mut Out, path: &Path, models: usize, options: ReportOptions) -> io::Result<Self> {
         let file = InFile::from(path);
         let path = FilePath::from(path);
@@ -123,7 +123,7 @@ impl EstimatesRenderer {
         }
     }
 
-    /// Writes what stands behind the models.
+    /// Writes the part after the models.
     pub fn end(self, out: &mut Out) -> io::Result<()> {
         let most = self.most();
         match self.document {

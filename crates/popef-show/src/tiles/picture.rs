@@ -9,7 +9,7 @@ use crate::{Kind, Out, size};
 /// How full tiles are, as characters: the fuller, the higher.
 const LEVELS: [&str; 9] = ["·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// So many characters are in a row.
+/// The number of characters in a row.
 const WIDTH: u32 = 64;
 
 /// The rows of a picture of one IPU, and the IPUs of a larger one.
@@ -19,9 +19,9 @@ const ROWS: u32 = 24;
 pub(super) struct Picture<'p> {
     pub(super) tiles_per_ipu: u32,
     pub(super) ipus: u32,
-    /// The tiles that have something, in order, and how much.
+    /// The tiles that have any bytes, in order, and how many.
     pub(super) amounts: &'p [(u32, u64)],
-    /// What the fullest tile has, in words.
+    /// The amount on the fullest tile, in words.
     pub(super) most: &'p str,
 }
 
@@ -40,7 +40,7 @@ impl Picture<'_> {
             let first = row.saturating_mul(per_row);
             let last = first.saturating_add(per_row).min(end);
             let mut text = String::new();
-            // An idle row of many tiles is no work.
+            // A row of idle tiles costs no work.
             let characters = if self.within(first, last).is_empty() { 0..0 } else { first..last };
             for character in characters.step_by(usize::try_from(each).unwrap_or(1)) {
                 let tiles = self.within(character, character.saturating_add(each).min(last));
@@ -75,7 +75,7 @@ impl Picture<'_> {
     }
 }
 
-/// Lines of which those that repeat the one before are not written: the last of them says how far it holds.
+/// Lines without repetitions: the last line of several equal ones says how far they go.
 #[derive(Default)]
 struct Lines {
     last: String,
@@ -116,7 +116,7 @@ pub(super) struct MemoryPicture<'p> {
 }
 
 impl MemoryPicture<'_> {
-    /// A row shows so many characters of the same number of bytes.
+    /// Writes the picture. Each character of a row stands for the same number of bytes.
     pub(super) fn write(&self, out: &mut Out) -> io::Result<()> {
         const MEMORY_ROWS: u64 = 16;
         let width = u64::from(WIDTH);
@@ -154,7 +154,7 @@ impl MemoryPicture<'_> {
         within.map(|at| at.end().min(end).saturating_sub(at.begin().max(begin))).fold(0, u64::saturating_add)
     }
 
-    /// What begins or ends in a row.
+    /// The remark about what begins or ends in a row.
     fn mark(&self, first: u64, end: u64) -> Option<String> {
         let within = |at: &u64| (first..end).contains(at) && *at > 0;
         let interleaved = self.interleaved_start.filter(within).map(|at| format!("interleaved from {at:#x}"));

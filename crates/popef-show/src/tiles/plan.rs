@@ -25,7 +25,7 @@ pub struct PlanReport<'p> {
 }
 
 impl<'p> PlanReport<'p> {
-    /// What is said of a mapping. `None` if the bytes of all elements are too many to count.
+    /// A report about a mapping. `None` if the bytes of all elements are too many to count.
     pub fn new(
         shape: &'p [u64],
         element_type: DataType,
@@ -53,7 +53,7 @@ impl<'p> PlanReport<'p> {
         tile_imbalance(self.mapping, self.linear.min_elements, self.linear.grain)
     }
 
-    /// What is planned.
+    /// The JSON of the plan.
     fn plan(&self) -> impl Serialize {
         let PlanReport { shape, element_type, elements, size, target, linear, mapping } = self;
         object! {

@@ -1,4 +1,4 @@
-//! The memory of tiles, of Poplar's lowered variables.
+//! The memory of tiles, from Poplar's lowered variables.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -55,8 +55,8 @@ pub struct VarsReport<'v> {
 }
 
 impl<'v> VarsReport<'v> {
-    /// What is said of a file's variables. `memories` is what they come to on each tile, and `shown` is the tile that is shown in full.
-    /// `error` is why the rest of the file could not be read.
+    /// A report about a file's variables. `memories` has the memory of each tile, and `shown` is the tile that is shown in full.
+    /// `error` says why the rest of the file could not be read.
     pub fn new(
         path: &Path,
         vars: &'v LoweredVars,
@@ -69,7 +69,7 @@ impl<'v> VarsReport<'v> {
         VarsReport { path: path.into(), file: path.into(), vars, memories, shown, error }
     }
 
-    /// What is said of a file as a whole.
+    /// The JSON about a file as a whole.
     fn sums(&self) -> impl Serialize {
         let VarsReport { path, vars, memories, shown, error, .. } = self;
         object! {

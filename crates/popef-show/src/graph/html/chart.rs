@@ -7,7 +7,7 @@ use super::super::grouped;
 use super::super::picture::{Look, Node, Picture, of_calls};
 use super::super::report::GraphReport;
 
-/// Larger pictures show nothing that a table does not.
+/// The maximum number of graphs in a picture. Larger ones show no more than a table.
 const NODES: usize = 120;
 
 const WIDTH: usize = 230;
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-/// The calls. There is no picture of a program that is too large for it.
+/// The picture of the calls. `None` if the program is too large for it.
 pub(super) fn of(report: &GraphReport<'_>) -> Option<Picture> {
     Some(of_calls(report, grouped)).filter(|picture| (1..=NODES).contains(&picture.nodes.len()))
 }

@@ -13,13 +13,13 @@ use crate::report::options::Options;
 use crate::report::payload::PayloadView;
 use crate::report::tensor::TensorView;
 
-/// What a blob holds, worked out for its line and for the lines under it.
+/// What a blob holds, computed for its line and for the lines under it.
 pub(crate) enum Holds<'r, 'f> {
     Executable(ExecutableBlob<'f>),
     Metadata(&'r MetadataView<'f>),
     /// With the number of bytes beyond those that shape and type need.
     Tensor(TensorView<'f>, u64),
-    /// With what a framework put into it, if that was read.
+    /// With the framework's payload, if it was read.
     Opaque(OpaqueBlob<'f>, Option<PayloadView<'f>>),
     Unknown,
 }

@@ -26,7 +26,7 @@ use summary::{Phrase, Summary, write_phrases};
 use table::Table;
 
 pub(super) struct Overview {
-    /// None if the output does not go to a terminal: then nothing is shortened.
+    /// `None` if the output does not go to a terminal: then nothing is shortened.
     screen: Option<Screen>,
     full_names: bool,
 }
@@ -73,7 +73,7 @@ impl ListRenderer for Overview {
         summary.write(out, self.width())?;
         payload::write_before(out, report, failures)?;
         let rows = self.table(out, report, failures)?;
-        // The heading has scrolled off the screen, so what it says is repeated where it can be seen.
+        // The heading has scrolled off the screen, so it is repeated where it can be seen.
         if self.screen.is_some_and(|screen| rows + 4 > screen.height) {
             out.put_as(Kind::Group, "End of file:").put(" ").text(Kind::Name, &report.path()).end_line()?;
             summary.write(out, self.width())?;

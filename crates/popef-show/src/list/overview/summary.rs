@@ -12,17 +12,17 @@ use crate::report::file::FileReport;
 use crate::report::metadata::{MetadataView, Provider};
 use crate::report::sums::{Count, OVERVIEW, Sums};
 
-/// What a file holds, in figures. They are about the whole file, except for the number of blobs that pass a filter.
+/// The figures of a file. They are about the whole file, except for the number of blobs that pass a filter.
 #[derive(Default)]
 pub(super) struct Summary {
     size: Option<u64>,
-    /// How many blobs pass the filter; none if there is no filter.
+    /// The number of blobs that pass the filter. `None` without a filter.
     shown: Option<usize>,
     sums: Sums,
     unread: u64,
     /// Whether the file could not be read to its end.
     damaged: bool,
-    /// What the models run on, each once.
+    /// The targets of the models, each once.
     targets: BTreeSet<Target>,
     inputs: Anchors,
     outputs: Anchors,
@@ -74,7 +74,7 @@ impl Summary {
 
     pub(super) fn write(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
         let blobs = self.sums.blobs;
-        // Of a stream, only what was read is known.
+        // For a stream, only the part that was read is known.
         let Some(size) = self.size.filter(|&size| blobs > 0 || size > 0 || !self.damaged) else {
             return out.put("  nothing could be read").end_line();
         };
@@ -127,7 +127,8 @@ impl Summary {
     }
 }
 
-/// A file can have any number of models, each for another target.
+/// The maximum number of targets that are shown. The maximum number of targets that are shown. A file can have any
+/// number of models, each for another target.
 const MOST_TARGETS: usize = 3;
 
 impl Target {

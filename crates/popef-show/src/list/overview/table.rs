@@ -14,10 +14,10 @@ use crate::output::units::{shorten, width};
 use crate::report::file::type_word;
 use crate::report::file::{FileReport, blob_name};
 
-/// One line per blob. All lines are worked out before the first is written, because the columns have to fit.
+/// One line per blob. All lines are computed before the first is written, because the columns have to fit.
 pub(super) struct Table {
-    /// Three cells per row (type, what it holds, size), each ended by a line feed, which no escaped text has. Names are in the
-    /// file's index, and can be most of what there is.
+    /// Three cells per row (type, what it holds, size), each ended by a line feed, which no escaped text has. Names stay in
+    /// the file's index, because they can take the most memory.
     cells: String,
     pub(super) rows: Vec<Row>,
     pub(super) columns: Columns,
@@ -127,9 +127,9 @@ pub(super) struct Columns {
     pub(super) shortened: bool,
 }
 
-/// A shorter name tells nothing, so the line becomes too long instead.
+/// The minimum width of a name. A shorter one says nothing, so the line becomes too long instead.
 const LEAST: usize = 8;
-/// Lines are not padded to a wider name than this, so that one long name does not make all lines long.
+/// The maximum width to which names are padded, so that one long name does not make all lines long.
 const MOST: usize = 200;
 /// Two spaces before each of six columns.
 const GAPS: usize = 12;

@@ -29,17 +29,17 @@ impl<'o> Facts<'o> {
         self.value(&value)
     }
 
-    /// A fact that is a text from the file. Nothing if the text is empty.
+    /// Writes a text from the file, unless it is empty.
     pub(super) fn str(&mut self, label: &str, value: &str) -> io::Result<()> {
         if value.is_empty() { Ok(()) } else { self.fact(label, value) }
     }
 
-    /// Whether something is so. Nothing if it is not.
+    /// Writes a fact that holds or not, if it holds.
     pub(super) fn flag(&mut self, label: &str, is_so: bool) -> io::Result<()> {
         if is_so { self.fact(label, "yes") } else { Ok(()) }
     }
 
-    /// Names from the file. Nothing if there are none.
+    /// Writes names from the file, if there are any.
     pub(super) fn names<'t>(&mut self, label: &str, names: impl Iterator<Item = Text<'t>>) -> io::Result<()> {
         let mut names = names.peekable();
         if names.peek().is_none() {
@@ -52,18 +52,18 @@ impl<'o> Facts<'o> {
         self.out.end_line()
     }
 
-    /// What there is to say of something that has a name in the file.
+    /// Writes a fact about something with a name from the file.
     pub(super) fn named(&mut self, name: &Text<'_>, value: impl Display) -> io::Result<()> {
         self.out.spaces(self.indent).text(Name, name).put(":");
         self.value(&value)
     }
 
-    /// The same for a name that is UTF-8.
+    /// Writes a fact about something with a name that is UTF-8.
     pub(super) fn named_str(&mut self, name: &str, value: impl Display) -> io::Result<()> {
         self.named(&Text::from(name), value)
     }
 
-    /// How many things there are, and each in a line below: its name, and what there is to say of it. Nothing if there are none.
+    /// Writes the number of things, and below it a line for each: its name, and the fact about it. Nothing if there are none.
     pub(super) fn list(
         &mut self,
         label: &str,

@@ -1,4 +1,4 @@
-//! What opaque blobs hold, as text: a headline, and facts in a line each.
+//! The payloads of opaque blobs as text: a headline, and facts in a line each.
 
 mod facts;
 mod popart;
@@ -19,7 +19,7 @@ use crate::report::file::FileReport;
 use crate::report::payload::{PayloadView, is_json};
 use facts::Facts;
 
-/// What it is, in a few words: `PopART, SDK 3.0 to 3.4, inference`. It can have texts from the file, so it is escaped.
+/// The payload in a few words: `PopART, SDK 3.0 to 3.4, inference`. It can have texts from the file, so it is escaped.
 pub(crate) fn headline(view: &PayloadView<'_>) -> String {
     let words = match &view.value {
         Ok(Payload::Popart(executable)) => popart::headline(executable),
@@ -36,7 +36,7 @@ pub(crate) fn headline(view: &PayloadView<'_>) -> String {
     escape(&words).into_owned()
 }
 
-/// Everything else, below the headline.
+/// Writes everything else, below the headline.
 pub(super) fn write(out: &mut Out, indent: usize, view: &PayloadView<'_>) -> io::Result<()> {
     let mut facts = Facts::new(out, indent);
     match &view.value {
@@ -49,7 +49,7 @@ pub(super) fn write(out: &mut Out, indent: usize, view: &PayloadView<'_>) -> io:
     }
 }
 
-/// What comes before the first blob of a file.
+/// Writes the pickle before the first blob of a file.
 pub(super) fn write_before(out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
     let Some(view) = report.before() else { return Ok(()) };
     out.put("  Before PopEF: ").put_as(Kind::Type, &headline(&view)).end_line()?;
@@ -66,7 +66,7 @@ fn lines(out: &mut Out, indent: usize, text: &Text<'_>) -> io::Result<()> {
     })
 }
 
-/// The most parts of a shape or the like that are shown. No tensor has so many dimensions, but a message can say so.
+/// The maximum number of parts of a shape or the like. No tensor has more dimensions, but a message can claim more.
 const MOST_PARTS: usize = 32;
 
 /// Parts with commas between them, up to a number.

@@ -79,7 +79,7 @@ fn tensors(facts: &mut Facts<'_>, label: &str, tensors: &[NamedTensor]) -> io::R
     facts.list(label, tensors.len(), &mut tensors.iter().map(|one| (one.name.clone(), one.tensor.to_string())))
 }
 
-/// What loading the pickle imports.
+/// Writes the imports of the pickle.
 fn imports(facts: &mut Facts<'_>, data: &PoptorchData) -> io::Result<()> {
     facts.names("Imports", data.globals.iter().map(|name| Text::from(name.as_str())))?;
     facts.names("Imports of pickles inside", data.nested_globals.iter().map(|name| Text::from(name.as_str())))

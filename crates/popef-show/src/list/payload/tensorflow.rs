@@ -25,7 +25,7 @@ fn version((major, minor): (u32, u32)) -> String {
     format!("{major}.{minor}")
 }
 
-/// `ipu2`, or what else is known of the target.
+/// `ipu2`, or another fact about the target.
 fn target(config: &RuntimeConfig<'_>) -> String {
     let (target_type, arch) = (config.target_type(), config.target_arch());
     match (target_type, arch) {

@@ -45,7 +45,7 @@ pub(super) struct Group<'v> {
     pub(super) first: Vec<AnchorView<'v>>,
     pub(super) count: usize,
     pub(super) bytes: u64,
-    /// Whether the direction of the anchors is not known.
+    /// Whether the direction of the anchors is unknown.
     is_unclear: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'v> Groups<'v> {
 }
 
 impl<'v> Group<'v> {
-    /// So many anchors are named.
+    /// The number of anchors that are named.
     const FIRST: usize = 6;
 
     fn add(&mut self, view: AnchorView<'v>) {
@@ -116,7 +116,7 @@ impl Phases {
         self.0 >> phase & 1 == 1
     }
 
-    /// The first of the phases; beyond the last if it is none.
+    /// The first phase, or a number beyond the last if there is none.
     fn first(self) -> u32 {
         self.0.trailing_zeros()
     }

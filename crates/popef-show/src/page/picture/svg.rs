@@ -1,4 +1,4 @@
-//! The drawing. All texts are in a font whose letters have one width, so that it is known what fits.
+//! The drawing. All texts are in a font whose letters have the same width, so that the code knows what fits.
 
 use popef::Metadata;
 use popef::types::Text;
@@ -16,7 +16,7 @@ const LINE: usize = 19;
 const HEAD: usize = 30;
 const GAP: usize = 14;
 
-/// A place and a width. Heights follow from what is drawn.
+/// A place and a width. Heights follow from the content.
 #[derive(Clone, Copy)]
 struct Frame {
     x: usize,
@@ -64,7 +64,7 @@ pub(super) fn wide(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata
     html.put("</svg>\n");
 }
 
-/// One below the other. What belongs to which phase is written, not drawn.
+/// One below the other. The phases of each group are written, not drawn.
 pub(super) fn narrow(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata, id: &str, words: &str) {
     const WIDTH: usize = 356;
     const ARROW: usize = 34;
@@ -140,7 +140,7 @@ fn card(html: &mut Html<'_>, frame: Frame, group: &Group<'_>, tag: &str) {
     html.put("</g>\n");
 }
 
-/// The name of an anchor, and on the right what it holds. The full name shows when one points at it.
+/// The name of an anchor, and on the right its type and shape. Pointing at it shows the full name.
 fn anchor(html: &mut Html<'_>, frame: Frame, name: &Text<'_>, holds: &str) {
     let name = shown(name);
     let all = frame.letters();

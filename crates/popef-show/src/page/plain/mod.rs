@@ -8,10 +8,10 @@ use super::{STYLE, head};
 use crate::output::table::Cell;
 
 const OWN_STYLE: &str = include_str!("plain.css");
-/// What the page may do: only use its own styles, known by their hashes. A test says what it must be.
+/// The policy of the page: it may only use its own styles, known by their hashes. A test says what the file must be.
 const POLICY: &str = include_str!("policy.txt");
 
-/// A figure at the head of a page: what it is, the number, and what is said beside it, which may be nothing.
+/// A figure at the head of a page: its label, the number, and a remark, which may be empty.
 pub(crate) type Figure = (&'static str, String, String);
 
 /// A page without scripts while it is written.
@@ -21,7 +21,7 @@ pub(crate) type Figure = (&'static str, String, String);
 pub(crate) struct PlainPage<'w>(Html<'w>);
 
 impl<'w> PlainPage<'w> {
-    /// Writes the head. `kind` is what the page is about in general, and `title` in particular. Both are escaped already.
+    /// Writes the head. `kind` is the kind of subject, and `title` the subject itself. Both must be escaped already.
     pub(crate) fn begin(to: &'w mut dyn Write, kind: &str, title: &str, figures: &[Figure]) -> Self {
         let mut html = Html::new(to);
         head(&mut html, title, POLICY, &[STYLE, OWN_STYLE]);
@@ -42,7 +42,7 @@ impl<'w> PlainPage<'w> {
         self.0.put("</section>\n");
     }
 
-    /// Writes what must be seen first, such as damage of the file.
+    /// Writes a warning that must be seen first, such as damage of the file.
     pub(crate) fn warning(&mut self, text: &str) {
         self.0.put("<p class=\"damage\" role=\"alert\">").text(text).put("</p>\n");
     }
@@ -52,12 +52,12 @@ impl<'w> PlainPage<'w> {
         self.0.put("<p>").text(text).put("</p>\n");
     }
 
-    /// Writes a remark, which stands back.
+    /// Writes a remark in a fainter style.
     pub(crate) fn remark(&mut self, text: &str) {
         self.0.put("<p class=\"quiet\">").text(text).put("</p>\n");
     }
 
-    /// Writes a table, if it has rows. `all` is how many rows there are; the table may have only the first of them.
+    /// Writes a table, if it has rows. `all` is the number of all rows; the table may have only the first of them.
     pub(crate) fn table(
         &mut self,
         caption: &str,

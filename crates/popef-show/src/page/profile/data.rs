@@ -9,13 +9,13 @@ use crate::page::data::json;
 use crate::page::html::Html;
 use crate::page::tables::brief;
 
-/// So many numbers of tiles are on the page at most, as far as more than the sums are wanted.
+/// The maximum number of values by tile on the page, besides the sums.
 const TILE_VALUES: usize = 60_000;
-/// So many categories can be chosen.
+/// The maximum number of categories to choose from.
 const CATEGORIES: usize = 50;
-/// So many steps are on the page at most, the longest ones.
+/// The maximum number of steps on the page, which are the longest ones.
 const STEPS: usize = 20_000;
-/// So many bytes of their names.
+/// The maximum number of bytes of their names.
 const NAME_BYTES: usize = 400_000;
 
 #[derive(Serialize)]
@@ -50,7 +50,7 @@ pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option
     html.put("</script>\n");
 }
 
-/// What can be shown of each tile. The first one always is.
+/// The values by tile that can be shown. The first one always is.
 fn metrics(graph: &GraphProfile) -> Vec<(String, &[u64])> {
     let Some(memory) = &graph.memory else { return Vec::new() };
     let mut metrics: Vec<(String, &[u64])> = Vec::new();

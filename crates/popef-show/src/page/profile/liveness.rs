@@ -1,4 +1,4 @@
-//! What is live over time, as a picture.
+//! Live memory over time, as a picture.
 
 use std::convert::Infallible;
 
@@ -7,7 +7,7 @@ use poplar_inspect::profile::{ExecutionProfile, GraphProfile, TimelineEvent, liv
 use crate::output::units::size;
 use crate::page::html::Html;
 
-/// The picture has so many columns. Each shows the most of what falls into it.
+/// The number of columns of the picture. Each shows the maximum in its range.
 const COLUMNS: usize = 500;
 
 pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option<&ExecutionProfile>) {
@@ -51,7 +51,7 @@ pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option
     html.put("</section>\n");
 }
 
-/// The bytes in order, and what that order is.
+/// The bytes in order, and the words for that order.
 fn points(graph: &GraphProfile, execution: Option<&ExecutionProfile>) -> (Vec<u64>, &'static str) {
     let mut points = Vec::new();
     if let Some(execution) = execution {

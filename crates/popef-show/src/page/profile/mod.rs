@@ -1,7 +1,8 @@
 //! One HTML page about a profiling report.
 //!
-//! Like the page about files, it needs nothing but itself, says the most important without scripts, and its policy forbids all
-//! scripts and styles but its own. It stays small however large the report is: of many steps and rows, the largest are on it.
+//! Like the page about files, it needs no network and no other file, shows the most important facts without scripts, and its
+//! policy forbids all scripts and styles but its own. It stays small for reports of any size: if there are many steps and
+//! rows, it has the largest ones.
 
 mod data;
 mod liveness;
@@ -20,7 +21,8 @@ use crate::output::units::{counted, size, thousands};
 
 const OWN_STYLE: &str = include_str!("profile.css");
 const SCRIPT: &str = include_str!("profile.js");
-/// What the page may do: only run its own styles and script, known by their hashes. A test says what it must be.
+/// The policy of the page: it may only use its own styles and script, known by their hashes. A test says what the file
+/// must be.
 const POLICY: &str = include_str!("policy.txt");
 
 /// The fields of steps, in the order of the page.
@@ -39,9 +41,9 @@ const STEP_KEYS: [&str; 12] = [
     "name",
 ];
 
-/// So many rows of a table are on the page.
+/// The maximum number of rows of a table on the page.
 const ROWS: usize = 200;
-/// So many parts of a picture have colours of their own.
+/// The number of parts of a picture that have their own colours.
 const COLORS: usize = 7;
 
 /// A page about a profiling report.
@@ -153,7 +155,7 @@ impl ProfilePage<'_> {
         }
         html.put("<section id=\"categories\"><h2>What the memory is used for</h2>\n");
         html.put("<svg class=\"stack\" viewBox=\"0 0 1000 24\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Shares of the categories\">");
-        // The largest have colours of their own.
+        // The largest have their own colours.
         let largest = rows.get(..COLORS).unwrap_or(&rows);
         let rest = rows.len() > largest.len();
         let mut parts: Vec<_> = largest.iter().map(|row| (brief(row.category), size(row.size), row.share)).collect();

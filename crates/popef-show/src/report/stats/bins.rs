@@ -1,25 +1,25 @@
 //! A histogram that is made in one pass, without knowing the least and the greatest element before.
 
-/// How many elements there are in each of some ranges of equal width.
+/// The number of elements in each of some ranges of equal width.
 ///
 /// The width is a power of two, and each range begins at a multiple of it. So two neighbouring ranges make one of twice the
 /// width, and the result does not depend on the order of the elements: the width is the smallest with which at most
 /// [`MOST`](Bins::MOST) ranges go from the least to the greatest element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bins {
-    /// The width is 2 to the power of this. Nothing is known of it before there is an element.
+    /// The width is 2 to the power of this. It has no meaning before the first element.
     exponent: i32,
     /// The first range begins at this multiple of the width.
     first: i64,
     pub(crate) counts: Vec<u64>,
 }
 
-/// What becomes of the elements beside their sums: nothing, or a histogram.
+/// The use of the elements besides their sums: nothing, or a histogram.
 pub(crate) trait Histogram: Default + Send {
-    /// Adds finite and other elements of a block, whose least and greatest finite elements are given.
+    /// Adds the elements of a block, finite or not. `min` and `max` are its least and greatest finite elements.
     fn add(&mut self, elements: impl Iterator<Item = f64>, min: f64, max: f64);
 
-    /// Adds what another counted.
+    /// Adds the counts of another one.
     fn merge(&mut self, later: &Self);
 
     /// The histogram, if there is one.
@@ -55,7 +55,7 @@ impl Histogram for Bins {
             return;
         }
         let (mut first, mut last, mut exponent) = (later.first, last, later.exponent);
-        // Both are brought to one width, with which all fits.
+        // Both get the same width, with which everything fits.
         while exponent < self.exponent {
             (first, last, exponent) = (first >> 1, last >> 1, exponent + 1);
         }
@@ -77,9 +77,9 @@ impl Histogram for Bins {
 }
 
 impl Bins {
-    /// The most ranges.
+    /// The maximum number of ranges.
     pub(crate) const MOST: usize = 48;
-    /// Widths are not smaller than the greatest magnitude divided by 2 to the power of this, so that places are small integers.
+    /// The minimum width is the greatest magnitude divided by 2 to the power of this, so that places are small integers.
     const DIGITS: i32 = 40;
     /// The smallest exponent. With a smaller one, [`scale`] could overflow.
     const LEAST: i32 = -1000;
@@ -115,7 +115,7 @@ impl Bins {
         }
     }
 
-    /// Whether the ranges between these places, together with those that there are, are few enough.
+    /// Whether the ranges between these places, together with the existing ones, are few enough.
     fn fits(&self, first: i64, last: i64) -> bool {
         let (first, last) = match self.last() {
             Some(own_last) => (first.min(self.first), last.max(own_last)),
@@ -169,7 +169,7 @@ fn scale(exponent: i32) -> f64 {
     2f64.powi(-exponent)
 }
 
-/// Which multiple of the width is the greatest that is no greater than the number.
+/// The greatest multiple of the width that is not greater than the number.
 fn place(number: f64, scale: f64) -> i64 {
     let scaled = number * scale;
     #[cfg_attr(not(test), expect(clippy::cast_possible_truncation, reason = "it is smaller than 2 to the power of 42"))]
@@ -196,7 +196,7 @@ mod tests {
         bins
     }
 
-    /// What is promised, worked out in two passes.
+    /// The promised result, computed in two passes.
     fn expected(elements: &[f64]) -> (f64, f64, Vec<u64>) {
         let finite = || elements.iter().copied().filter(|x| x.is_finite());
         let (min, max) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));

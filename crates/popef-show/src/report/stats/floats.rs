@@ -7,7 +7,7 @@ pub(crate) struct Floats<H> {
     pub(super) nan: u64,
     pub(super) infinite: u64,
     pub(super) zeros: u64,
-    /// Of the finite elements, as all of the following.
+    /// The least finite element. All the following are about finite elements too.
     pub(super) min: f64,
     pub(super) max: f64,
     sum: f64,
@@ -101,7 +101,7 @@ impl<H: Histogram> Floats<H> {
     pub(super) fn mean(&self) -> Option<f64> {
         let finite = self.finite();
         let (sum, scale) = if self.sum.is_finite() { (self.sum, 1.0) } else { (self.scaled, SCALE) };
-        // Rounding could take the mean of almost equal elements past them.
+        // Rounding could move the mean of almost equal elements past them.
         (finite > 0).then(|| (sum / finite as f64 / scale).max(self.min).min(self.max))
     }
 }

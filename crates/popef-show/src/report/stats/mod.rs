@@ -1,4 +1,4 @@
-//! Minimum, maximum, mean and counts of a tensor's elements, worked out in pieces.
+//! Minimum, maximum, mean and counts of a tensor's elements, computed in pieces.
 
 mod bins;
 mod floats;
@@ -23,16 +23,16 @@ use integers::Integers;
 /// Statistics of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Stats {
-    /// How many elements are neither NaN nor infinite.
+    /// The number of elements that are neither NaN nor infinite.
     pub(crate) finite: u64,
-    /// Of the finite elements, as maximum and mean; none if there are none.
+    /// The least finite element. Like maximum and mean, `None` if there are no finite elements.
     pub(crate) min: Option<Value>,
     pub(crate) max: Option<Value>,
     pub(crate) mean: Option<f64>,
     pub(crate) nan: u64,
     pub(crate) infinite: u64,
     pub(crate) zeros: u64,
-    /// If it was asked for and there are finite elements.
+    /// The histogram, if it was requested and there are finite elements.
     pub(crate) bins: Option<Bins>,
 }
 
@@ -43,7 +43,7 @@ trait Part: Default + Send {
 }
 
 impl Stats {
-    /// The statistics of all elements; none for types whose bits have no known meaning.
+    /// The statistics of all elements. `None` for types whose bits have no known meaning.
     pub(crate) fn of(
         elements: &Elements<'_>,
         workers: &dyn Workers,
@@ -52,7 +52,7 @@ impl Stats {
         Stats::with::<()>(elements, workers, progress)
     }
 
-    /// The same with a histogram.
+    /// The statistics with a histogram.
     pub(crate) fn with_bins(
         elements: &Elements<'_>,
         workers: &dyn Workers,
@@ -132,7 +132,7 @@ impl<H: Histogram> Integers<H> {
     }
 }
 
-/// The statistics of bools from those of their bytes. A byte that is no bool is the library's error.
+/// The statistics of bools from those of their bytes. The library reports a byte that is not a bool.
 fn bools(elements: &Elements<'_>, bytes: &Integers<impl Histogram>) -> Result<Stats, Error> {
     if bytes.max > 1 {
         elements.values()?.try_for_each(|value| value.map(drop))?;
@@ -140,9 +140,9 @@ fn bools(elements: &Elements<'_>, bytes: &Integers<impl Histogram>) -> Result<St
     Ok(bytes.stats(|byte| Value::Bool(byte != 0)))
 }
 
-/// How many elements are read at a time: half of what a processor keeps close, or less.
+/// The number of elements that are read at a time: at most half a processor's near cache.
 const PIECE: u64 = 64 << 10;
-/// From so many pieces on, the workers do them.
+/// The number of pieces from which on the workers do them.
 const MANY: usize = 8;
 
 /// The elements, which are read in pieces.
@@ -208,7 +208,7 @@ fn add_as_f32<H: Histogram>(part: &mut Floats<H>, piece: &Elements<'_>) -> Resul
     })
 }
 
-/// Gives the bytes of a piece to `take`: borrowed where they lie, or in this thread's buffer.
+/// Passes the bytes of a piece to `take`: borrowed, or in this thread's buffer.
 fn with_bytes(piece: &Elements<'_>, take: impl FnOnce(&[u8])) -> Result<(), Error> {
     let data = piece.data();
     if let Some(bytes) = data.as_slice() {
@@ -223,7 +223,7 @@ fn with_bytes(piece: &Elements<'_>, take: impl FnOnce(&[u8])) -> Result<(), Erro
     })
 }
 
-/// How many elements are added at a time: some KiB, which fit into the nearest cache.
+/// The number of elements that are added at a time: some KiB, which fit into the nearest cache.
 const BLOCK: usize = 2048;
 
 /// Turns bytes into numbers and passes them on in blocks.
@@ -237,12 +237,12 @@ fn each<T: Copy + Default, const SIZE: usize>(bytes: &[u8], read: fn([u8; SIZE])
     }
 }
 
-/// How many elements of a block are such.
+/// The number of elements of a block for which `is_one` holds.
 fn count<T: Copy>(block: &[T], is_one: impl Fn(T) -> bool) -> u64 {
     block.iter().map(|&x| u32::from(is_one(x))).sum::<u32>().into()
 }
 
-/// The element that is left if `better` chooses from each pair.
+/// The element that remains if `better` chooses from each pair.
 fn best_of<T: Copy>(block: &[T], start: T, better: impl Fn(T, T) -> T + Copy) -> T {
     in_lanes::<_, _, 32>(block, start, better).into_iter().fold(start, better)
 }
