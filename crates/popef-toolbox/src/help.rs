@@ -1,4 +1,4 @@
-//! What the tool says of itself as a whole.
+//! The help of the tool as a whole.
 
 use popef_cli::sections::{CHECK_STATUS, CLOSED_PIPE, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 use std::fmt::Write as _;
@@ -81,7 +81,7 @@ const GROUPS: [(&str, &str); 7] = [
     (LAST_TWO.0, "Shell"),
 ];
 
-/// What holds for all commands.
+/// The sections for all commands.
 pub(crate) const COMMON: [Section; 3] = [
     (
         "Files",
@@ -104,7 +104,7 @@ pub(crate) const COMMON: [Section; 3] = [
     ("Environment", &[(COLOR_VARIABLES, "whether --color auto uses colours"), LOG_LEVEL, LOG_DEST]),
 ];
 
-/// The first line of the help, which shares it with the exit status. The manual page has sections.
+/// The first line of the help, with the usage and the exit status. The manual page has sections.
 const USAGE: &str = "Usage: popef COMMAND ... (--help: examples). Exit: 0 done, 1 \"no\", 2 not done";
 
 /// The last two commands, and what they do.

@@ -1,7 +1,7 @@
 //! The tool `popef`. Its program calls [`main`]. Nothing else here is meant to be used.
 //!
 //! Each command is one file in `commands/`. It has the command's arguments, calls the operation in `popef-ops`, and shows
-//! its report. What several commands share is in `common/`.
+//! its report. The code that several commands share is in `common/`.
 
 #![forbid(unsafe_code, reason = "above all no mapping: a mapped file that is shortened kills the process")]
 #![cfg_attr(
@@ -76,7 +76,7 @@ struct Args {
     help: Option<bool>,
 }
 
-/// Where options stand in the help that all commands have.
+/// The place in the help of the options that all commands have.
 const LAST: usize = 1000;
 
 /// The tool as a whole.
@@ -175,10 +175,10 @@ mod tests {
         for letter in "mauetfoivhc".chars() {
             assert!(of_dump.iter().any(|(short, _)| *short == letter), "-{letter}");
         }
-        // popef dump leaves these to others.
+        // popef dump does not have these itself.
         of_dump.extend([('q', "quiet"), ('V', "version")]);
         for (command, short, long) in all.iter().filter(|(command, ..)| command != "dump") {
-            // What is written has had this letter in all tools since the first one.
+            // The output has had this letter in all tools since the first one.
             let is_output = (*short, long.as_str()) == ('o', "output");
             let meaning = of_dump.iter().find(|(letter, _)| letter == short);
             assert!(is_output || meaning.is_none_or(|(_, there)| there == long), "popef {command} -{short}, --{long}");

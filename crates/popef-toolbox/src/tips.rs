@@ -1,4 +1,4 @@
-//! What to write instead, if the command line is wrong in a way that clap has no tip for.
+//! Tips for wrong command lines for which clap has no tip.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use clap::{Command, Error};
 /// The error of a command line, with a tip if there is one.
 pub(crate) fn with_tip(mut error: Error, tool: &Command, line: &[OsString]) -> Error {
     if matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word == "--format") {
-        // What is similar means something else: --force.
+        // The similar option, --force, means something else.
         error.remove(ContextKind::SuggestedArg);
     }
     if command_of(tool, line).is_none()
@@ -28,7 +28,7 @@ pub(crate) fn with_tip(mut error: Error, tool: &Command, line: &[OsString]) -> E
     error
 }
 
-/// What other tools call commands, and what to use here.
+/// Names of commands in other tools, and the commands to use here.
 const COMMANDS: &[(&[&str], &str)] = &[
     (
         &["validate", "lint", "test"],
@@ -77,8 +77,8 @@ fn tip(error: &Error, command: &Command) -> Option<String> {
     }
 }
 
-/// Options that a command does not have, an option that it has if the tip is for it, and what to use. Letters that mean something
-/// in popef-dump mean nothing else here.
+/// Options that a command does not have, an option that it must have for the tip to apply, and the tip. Letters that mean
+/// something in popef-dump mean nothing else here.
 const OPTIONS: &[(&str, &str, &str)] = &[
     ("--compress", "compression", "the option is called '--compression'"),
     (
@@ -94,7 +94,7 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("-a", "algorithm", "'-a' is '--anchors' of popef-dump and popef dump; to choose an algorithm, use '--algorithm'"),
 ];
 
-/// Which commands compress, if it was asked of another one.
+/// The tip about the commands that compress, for an option of compression at another command.
 fn compression_elsewhere(word: &str) -> Option<String> {
     let is_compression = matches!(word, "--compression" | "--compress");
     is_compression.then(|| "'popef compress' compresses executables, and so does 'popef pack --compression'".to_owned())

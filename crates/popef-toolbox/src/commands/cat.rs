@@ -58,16 +58,16 @@ pub(crate) struct Args {
 }
 
 popef::seam::named! {
-    /// What the data is written as.
+    /// The format of the data.
     enum Form {
         Raw = "raw",
         Npy = "npy",
     }
 }
 
-/// How many bytes --hex shows by itself: they fit a screen.
+/// The number of bytes that --hex shows by default, which fit a screen.
 const HEX_LENGTH: u64 = 256;
-/// As much is read at once.
+/// The number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
 
 impl Command for Args {
@@ -91,7 +91,7 @@ impl Command for Args {
 /// The bytes to write.
 enum Source<'f> {
     Stored(Data<'f>),
-    /// The unpacked bytes, and how many the file says there are.
+    /// The unpacked bytes, and their number as the file states it.
     Unpacked(popef::read::Unpack<'f>, u64),
     Json(Vec<u8>),
 }
@@ -105,7 +105,7 @@ impl Source<'_> {
         }
     }
 
-    /// Whether a terminal can show it. Long data is not read for this.
+    /// Whether a terminal can show the bytes. Long data is not read for this.
     fn is_text(&self) -> Result<bool, Error> {
         const LONGEST: u64 = 64 << 10;
         Ok(match self {
@@ -212,7 +212,7 @@ fn pass_on(
         Source::Unpacked(mut unpack, len) => {
             in_pieces(unpack.by_ref(), skip, |_| Ok(()))?;
             in_pieces(unpack.by_ref(), wanted, put)?;
-            // Its checksum comes last.
+            // The checksum comes last.
             let is_end = skip.saturating_add(wanted) == len;
             if is_end { in_pieces(unpack, 1, |_| Ok(())) } else { Ok(()) }
         }
@@ -240,7 +240,7 @@ fn nothing_left(skip: u64, len: u64) -> Error {
     Error::new(Code::WrongArguments, format!("--skip {skip} is past the end: there are {len} bytes"))
 }
 
-/// Whether it is text without anything that could mislead whoever looks at a terminal.
+/// Whether the bytes are text without anything that could mislead the user of a terminal.
 fn is_plain_text(bytes: &[u8]) -> bool {
     let is_plain = |line: &str| {
         let line = line.replace(['\\', '\t', '\r'], " ");

@@ -73,7 +73,7 @@ impl Command for Args {
         let (quiet, verbose) = (quiet.quiet, *verbose);
         let checking = Checking { files, sources, checks, quiet, verbose, open: open_to_check };
         let formats = self.formats()?;
-        // A file that must not be replaced is known before the work.
+        // A file that must not be replaced is an error before the work.
         formats.iter().try_for_each(|(_, file)| self.begin(*file).map(drop))?;
         let mut outs: Vec<Out> = formats.iter().map(|(_, file)| out(tool, *file)).collect();
         let places = formats.iter().zip(&mut outs);
@@ -89,14 +89,14 @@ impl Command for Args {
     }
 
     fn common(&self) -> Common<'_> {
-        // That of the last format that names no file.
+        // The renderer of the last format that names no file.
         let mut to_stdout = self.format.iter().rev().filter(|to| to.file.is_none());
         let format = to_stdout.find_map(|to| Format::named(to.format.as_str()));
         Common::of(Place { path: self.output.as_deref(), force: self.force, dry_run: false }).format(format).lists().text()
     }
 }
 
-/// What can be written, and when.
+/// The formats of the output, and when each is the default.
 const FORMS: Forms<'static, FindingsFormat> = Forms {
     command: "popef check",
     all: FindingsFormat::ALL,
@@ -141,7 +141,7 @@ impl Args {
         Place { path: Some(file), force: self.force, dry_run: false }
     }
 
-    /// Begins the file, if there is one. It never replaces what is read.
+    /// Begins the file, if there is one. It never replaces an input.
     fn begin(&self, file: Option<&Path>) -> Result<Option<Plain>, Error> {
         let sources = self.files.iter().chain(&self.sources.lists.files_from).chain(&self.checks.policy);
         file.map(|file| self.place(file).begin(sources, [])).transpose()

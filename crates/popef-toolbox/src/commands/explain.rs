@@ -1,4 +1,4 @@
-//! `popef explain`: what rules and the codes of errors mean, and what a policy can have.
+//! `popef explain`: explains rules, the codes of errors, and policies.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ use popef_show::rules::{CodeEntry, Groups, of_library};
 
 use super::Command;
 
-/// What `popef explain policy` prints.
+/// The output of `popef explain policy`.
 const POLICY: &str = include_str!("policy.txt");
 
 /// Explain rules of checks, codes of errors, and policies
@@ -42,7 +42,7 @@ impl Command for Args {
         if self.ids.iter().any(|id| id == "policy") {
             return self.policy(tool);
         }
-        // It may have a comma in it, which parts ids.
+        // An address may contain a comma, which separates ids.
         if self.ids.iter().any(|id| id.contains("://") || redact_word(id) != *id) {
             let problem = "an address is no rule and no code; popef check looks at the file of an address";
             return Err(Error::new(Code::WrongArguments, problem));

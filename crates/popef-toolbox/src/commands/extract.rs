@@ -111,7 +111,7 @@ impl Command for Args {
     }
 }
 
-/// What is told of each blob.
+/// A function that gets each blob.
 type Each<'e> = &'e mut dyn FnMut(ExtractedBlob) -> Result<(), Error>;
 
 impl Args {
@@ -163,7 +163,7 @@ impl Args {
     }
 }
 
-/// At most so many blobs are listed in text.
+/// The maximum number of blobs that text lists.
 const MOST_ROWS: usize = 1000;
 
 /// A file in JSON.
@@ -178,7 +178,7 @@ struct FileShown<'f> {
 }
 
 impl Args {
-    /// The one file that is made, if the output is not a folder. Fails if it cannot be made of these inputs.
+    /// The one file to make, if the output is not a folder. Fails if it cannot be made from these inputs.
     fn one_file(&self, paths: &[PathBuf]) -> Result<Option<(&Path, OneFile)>, Error> {
         let wrong = |message: String| Err(Error::new(Code::WrongArguments, message));
         let Some(output) = self.output.as_deref() else { return Ok(None) };
@@ -216,7 +216,7 @@ impl Args {
         }
     }
 
-    /// The folder of a file, or the one file.
+    /// The folder for a file, or the one file.
     fn folder(&self, file: &ExtractedFile) -> Option<PathBuf> {
         let folder = self.output.as_ref()?;
         Some(if file.folder.is_empty() { folder.clone() } else { folder.join(&file.folder) })

@@ -112,7 +112,7 @@ impl From<Sections> for GraphSections {
     }
 }
 
-/// What can be written, and when.
+/// The formats of the output, and when each is the default.
 const FORMS: Forms<'static, GraphFormat> =
     Forms { command: "popef graph", all: GraphFormat::ALL, name: GraphFormat::as_str, of_file: GraphFormat::Html, of_report: GraphFormat::Text };
 
@@ -139,7 +139,7 @@ impl Args {
     fn show(&self, tool: &Tool, file: &Path) -> Result<ExitCode, Error> {
         let form = FORMS.chosen(self.format, self.output.as_deref())?;
         if let Some(place) = self.place() {
-            // A file that must not be replaced is known before the work.
+            // A file that must not be replaced is an error before the work.
             place.begin([file], []).map(drop)?;
         }
         let dump = if self.profile { programs(file)? } else { read(file, self.scheduled)? };
@@ -194,7 +194,8 @@ impl Args {
     }
 }
 
-/// Reads a dump. If its ops are said to be in the order of a schedule, they must be: analyses would say what is not so.
+/// Reads a dump. If the user says that ops are in the order of a schedule, they must be. Otherwise analyses would be
+/// wrong.
 fn read(file: &Path, scheduled: bool) -> Result<IrDump, Error> {
     let order = if scheduled { Order::Schedule } else { Order::Unknown };
     let dump = IrDump::read(open(file)?, order).map_err(|error| refused(&error, Code::BadGraphFile, file))?;

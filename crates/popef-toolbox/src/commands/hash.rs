@@ -147,7 +147,7 @@ impl Args {
                 for (_, digest) in digests.named() {
                     let line = sums_line(digest, path.as_os_str().as_encoded_bytes());
                     match io::stdout().is_terminal() {
-                        // Programs that check sums need names as they are. People who look at them need names that do nothing.
+                        // Programs that check sums need unchanged names. People at a terminal need harmless ones.
                         true => voice.out.put(&escape_rest(String::from_utf8_lossy(&line).trim_end_matches('\n'))).end_line(),
                         false => voice.out.write_all(&line),
                     }
@@ -160,7 +160,7 @@ impl Args {
         }
     }
 
-    /// Writes the digests of a file and its blobs. If the file cannot be read, that is said, and the others go on.
+    /// Writes the digests of a file and its blobs. A file that cannot be read is reported, and the others go on.
     fn write_hashes(
         &self,
         index: usize,
@@ -209,7 +209,7 @@ impl Args {
         }
     }
 
-    /// Fails if no blob of the only file is chosen. Of several files, only one must have such blobs.
+    /// Fails if no blob of the only file is chosen. Among several files, one with chosen blobs is enough.
     fn check_choice(&self, file: &File, paths: &[PathBuf], any_chosen: &AtomicBool) -> Result<(), Error> {
         match self.filter.check([file], paths) {
             Ok(()) => any_chosen.store(true, Ordering::Relaxed),
@@ -220,18 +220,18 @@ impl Args {
     }
 }
 
-/// Whether it is an error of one of the files, and not of writing or a stop.
+/// Whether an error is about one of the inputs, and not about writing or a stop.
 fn is_of_input(error: &Error) -> bool {
     let is_of_filter = error.code() == Code::NothingChosen.as_str();
     !error.is_stop() && !is_of_filter && error.path().is_some()
 }
 
-/// What is said of damaged blobs of a file.
+/// Reports damaged blobs of a file.
 struct Damaged {
     count: usize,
 }
 
-/// How many damaged blobs of a file people are told of.
+/// The maximum number of damaged blobs of a file that are reported as text.
 const MOST_DAMAGED: usize = 20;
 
 impl Damaged {
@@ -245,7 +245,7 @@ impl Damaged {
         voice.say(format!("{path}: {what}: {} [{}]", error.message, error.code.as_str()))
     }
 
-    /// Returns the exit status: it is a failure if anything is damaged.
+    /// Returns the exit status, which is a failure if anything is damaged.
     fn end(self, voice: &mut Voice<'_>, path: &FilePath) -> Result<u8, Error> {
         if let Some(more @ 1..) = self.count.checked_sub(MOST_DAMAGED) {
             voice.say(format!("{path}: {} have no digest of their content either", counted(more, "blob", "blobs")))?;

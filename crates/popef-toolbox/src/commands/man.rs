@@ -60,7 +60,7 @@ impl Command for Args {
 }
 
 impl Args {
-    /// The command whose page is wanted, if it is not that of the tool.
+    /// The command whose page is requested. `None` for the tool's own page.
     fn one(&self, root: &clap::Command) -> Result<Option<clap::Command>, Error> {
         let Some(command) = self.command.as_ref().and_then(|name| root.find_subcommand(name)) else { return Ok(None) };
         let Some(inner) = &self.inner else { return Ok(Some(command.clone())) };
@@ -81,9 +81,9 @@ fn page(root: &clap::Command, one: Option<clap::Command>, out: &mut dyn Write) -
     }
 }
 
-/// Writes all pages into a folder. Those of another version are replaced, which is what an installation wants.
+/// Writes all pages into a folder. It replaces pages of other versions, as an installation must.
 fn all_pages(root: &clap::Command, folder: &Path) -> Result<(), Error> {
-    // The page of `popef dump` would take the place of the page of popef-dump.
+    // The page of `popef dump` would replace the page of popef-dump.
     let commands = root.get_subcommands().filter(|command| !["help", "dump"].contains(&command.get_name()));
     for one in commands.cloned().map(Some).chain([None]) {
         let name = one.as_ref().map_or_else(|| "popef.1".to_owned(), |command| format!("popef-{}.1", command.get_name()));

@@ -18,18 +18,18 @@ macro_rules! commands {
             /// The names of all commands.
             pub(crate) const NAMES: &[&str] = &[ $( stringify!($command), )+ ];
 
-            /// What users type: `popef merge`.
+            /// The words that users type: `popef merge`.
             pub(crate) fn name(&self) -> &'static str {
                 match self { $( Commands::$variant(_) => concat!("popef ", stringify!($command)), )+ }
             }
 
-            /// Whether the command itself says for each file what it cost to read it from another machine.
+            /// Whether the command itself says what reading each file from another machine has cost.
             #[cfg(feature = "remote")]
             pub(crate) fn tells_cost(&self) -> bool {
                 matches!(self, Commands::Ls(_) | Commands::Dump(_) | Commands::Check(_))
             }
 
-            /// The one that was given.
+            /// The command that was given.
             pub(crate) fn given(&self) -> &dyn Command {
                 match self { $( Commands::$variant(args) => args, )+ }
             }
@@ -39,7 +39,7 @@ macro_rules! commands {
 
 // In the order of the help.
 commands! {
-    // What is in a file.
+    // The contents of files.
     ls => Ls,
     dump => Dump,
     check => Check,
@@ -62,7 +62,7 @@ commands! {
     // For people.
     report => Report,
     recover => Recover,
-    // What stands around a model.
+    // Files around a model.
     tiles => Tiles,
     graph => Graph,
     profile => Profile,

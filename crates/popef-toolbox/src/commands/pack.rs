@@ -110,7 +110,7 @@ fn named_file(text: &str) -> Result<NamedFile, &'static str> {
     }
 }
 
-/// The file, and the name after the last colon. A file whose own name has a colon is taken as it is.
+/// The file, and the name after the last colon. A file whose own name has a colon is used as a whole.
 fn executable(text: &str) -> (&Path, Option<&str>) {
     match text.rsplit_once(':') {
         Some((file, name)) if !Path::new(text).exists() => (Path::new(file), Some(name)),
@@ -162,7 +162,7 @@ impl Command for Args {
     }
 }
 
-/// What is told of each blob.
+/// A function that gets each blob.
 type Each<'e> = &'e mut dyn FnMut(PackedBlob) -> Result<(), Error>;
 
 #[derive(Serialize)]
@@ -184,7 +184,7 @@ struct Shown<'p> {
 }
 
 impl Args {
-    /// In the order in which their blobs are written.
+    /// The inputs, in the order in which their blobs are written.
     fn inputs(&self) -> Result<Vec<PackInput>, Error> {
         if self.metadata.iter().filter(|path| is_stdin(path)).nth(1).is_some() {
             return Err(wrong("standard input (-) can be read only once"));
@@ -208,7 +208,7 @@ impl Args {
     }
 }
 
-/// At most so many warnings, and so many files and arrays that are left out, are told on stderr.
+/// The maximum number of warnings on stderr, and of files and arrays that are left out.
 const MOST_TOLD: usize = 10;
 
 fn say_warnings(packed: &Packed, tool: &Tool) {

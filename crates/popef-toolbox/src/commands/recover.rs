@@ -1,4 +1,4 @@
-//! `popef recover`: what is whole of a damaged file.
+//! `popef recover`: keeps the whole blobs of a damaged file.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -80,7 +80,7 @@ impl Args {
         recover(file, target, &options, &tool.progress("copying"))
     }
 
-    /// Of a damaged file, it is not yet known here which blobs are whole.
+    /// For a damaged file, it is not yet known which blobs are whole.
     fn check_filter(&self, file: &File) -> Result<(), Error> {
         if file.damage().is_some() { Ok(()) } else { self.filter.check([file], &[&self.file]) }
     }

@@ -71,7 +71,7 @@ Examples:
   popef report executable.popef weights.popef --values -o model.html
   popef report model.popef --title 'BERT, batch 8' --force -o model.html";
 
-/// A report is a page. A name that stands for something else is refused.
+/// A report is a page. A name with the ending of another format is refused.
 const FORMS: Forms<'static, &str> =
     Forms { command: "popef report", all: &["html"], name: |form| form, of_file: "html", of_report: "html" };
 
@@ -87,9 +87,9 @@ impl Command for Args {
         if is_nothing {
             return Ok(told(tool, &opened, &unread, &failures));
         }
-        // A page that must not be replaced is known before the work.
+        // A page that must not be replaced is an error before the work.
         drop(self.begin(&opened)?);
-        // A check cannot be stopped, but until here Ctrl-C ends the program.
+        // A check cannot be stopped, but so far Ctrl-C ends the program.
         let group = self.check(&opened);
         tool.hear_signals();
         let mut page = self.begin(&opened)?;
@@ -153,13 +153,13 @@ impl Args {
     }
 }
 
-/// All processors, until Ctrl-C. What is worked out after that is not used.
+/// All processors, until Ctrl-C. Later results are not used.
 #[derive(Debug)]
 struct UntilStopped;
 
 impl Workers for UntilStopped {
     fn run(&self, count: usize, work: &(dyn Fn(usize) + Sync), done: &mut dyn FnMut(usize) -> ControlFlow<()>) {
-        /// So many parts may wait until those before them are done.
+        /// The maximum number of parts that wait for earlier ones.
         const AHEAD: usize = 32;
         let work = |index| {
             work(index);
@@ -193,7 +193,7 @@ fn checked(opened: &Opened) -> CheckedFile {
     CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign, network: None }
 }
 
-/// Says on stderr what could not be read. It is in the page too.
+/// Says on stderr what could not be read, which the page says too.
 fn told(tool: &Tool, opened: &[Opened], unread: &[Option<Failure>], failures: &Failures) -> ExitCode {
     let program = tool.program();
     let unread = opened.iter().zip(unread);

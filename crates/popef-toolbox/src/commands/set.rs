@@ -127,7 +127,7 @@ impl Command for Args {
         if changes.is_empty() {
             return Err(Error::new(Code::WrongArguments, "there is nothing to set, such as --set numIpus=4"));
         }
-        // Before arrays are compared.
+        // This comes before arrays are compared.
         self.output.target(&self.file)?.check([&file])?;
         self.check_new_names(&changes.renames, &file, tool)?;
         let plan = Plan::of(&file, &changes, &|blob| self.filter.takes(blob), &tool.progress("comparing"));
@@ -177,7 +177,7 @@ impl Args {
         })
     }
 
-    /// Names may have a `=` in them, so that the old name is known only with the file.
+    /// Names may contain a `=`, so that only the file tells the old name from the new one.
     fn renames(&self, file: &File) -> Result<Vec<Rename>, Error> {
         self.rename.iter().map(|text| Rename::parse(text, file)).collect()
     }
@@ -202,7 +202,7 @@ impl Args {
         Ok(())
     }
 
-    /// Writes the file, unless it stays in its place without a change.
+    /// Writes the file, unless it is replaced in place and does not change.
     fn write(&self, plan: &Plan<'_>, tool: &Tool) -> Result<Option<Outcome>, Error> {
         if plan.is_empty() && self.output.is_in_place() {
             return Ok(None);
@@ -221,7 +221,7 @@ fn weights(given: GivenArrays) -> Weights {
     }
 }
 
-/// The option of a list, whose name stands alone. With the list before it, it would be added under that name.
+/// The option with this name in a list. A name with the list before it would be added under that whole name.
 fn option_named(list: &str, name: &str) -> Result<FieldPath, Error> {
     let rest = name.strip_prefix(list).and_then(|rest| rest.strip_prefix(['.', '[']));
     match rest.map(|rest| rest.trim_end_matches(']')) {
@@ -236,7 +236,7 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     Ok((parts.0.to_owned(), parts.1.to_owned()))
 }
 
-/// The longest document that is merged. It is held in memory.
+/// The maximum length of a document that is merged, which is held in memory.
 const LONGEST_PATCH: u64 = 16 << 20;
 
 fn patch(path: &Path) -> Result<Value, Error> {
@@ -245,7 +245,7 @@ fn patch(path: &Path) -> Result<Value, Error> {
     serde_json::from_slice(&text).map_err(|error| wrong(error).in_file(path))
 }
 
-/// A short document, which may be on standard input.
+/// Reads a short document, which may come from standard input.
 pub(super) fn document(path: &Path, doing: &'static str) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     let read = |from: &mut dyn Read, text: &mut Vec<u8>| from.take(LONGEST_PATCH.saturating_add(1)).read_to_end(text);
@@ -261,7 +261,7 @@ pub(super) fn document(path: &Path, doing: &'static str) -> Result<Vec<u8>, Erro
     Ok(text)
 }
 
-/// What changed, or would.
+/// The changes, made or planned.
 struct Report<'r> {
     file: &'r Path,
     output: &'r ChangeArgs,
@@ -288,7 +288,7 @@ struct Document<'r> {
     new_findings: Option<&'r [NewFinding]>,
 }
 
-/// One after the other: there may be millions.
+/// Serialises the changes one after the other, because there may be millions.
 fn changes<S: Serializer>(plan: &Option<&Plan<'_>>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(plan.iter().flat_map(|plan| plan.changes()))
 }

@@ -99,7 +99,7 @@ impl Command for Args {
     }
 }
 
-/// Says that merging all files of the folder would take others too.
+/// Warns that merging all files of the folder would include other files.
 fn warn_of_left_over(split: &Split, tool: &Tool) {
     let Listed { count, first, .. } = &split.left_over;
     let Some(first) = first.first() else { return };
@@ -142,7 +142,7 @@ impl Args {
     }
 }
 
-/// A number of bytes, perhaps with a unit.
+/// A number of bytes, with or without a unit.
 fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text} is no size; write a number and a unit, such as 4GiB, 500MB or 4096");
     parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)

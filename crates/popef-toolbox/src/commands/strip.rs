@@ -58,18 +58,18 @@ pub(crate) struct Args {
     format: FormatArgs,
 }
 
-/// What one `--drop` names.
+/// The blobs that one `--drop` names.
 #[derive(Clone, Debug, Default)]
 struct Drop {
-    /// What comes before the first blob.
+    /// The bytes before the first blob.
     prefix: bool,
-    /// The blob of this index.
+    /// The blob with this index.
     index: Option<usize>,
     types: Vec<BlobType>,
     /// Blobs of all types.
     any: bool,
     glob: Option<Glob>,
-    /// As it was given.
+    /// The text as it was given.
     text: String,
 }
 
@@ -152,7 +152,7 @@ impl Args {
         (drop.prefix && !file.prefix().is_empty()) || file.blobs().any(|blob| self.drops_by(drop, &blob))
     }
 
-    /// Says which `--drop` names nothing. If none names anything, that is an error: more likely a slip of the pen than a wish.
+    /// Says which `--drop` names nothing. If none names anything, that is an error, because it is most likely a typing error.
     fn check_drops(&self, tool: &Tool, file: &File) -> Result<(), Error> {
         let in_vain = self.drop.iter().filter(|drop| !self.has_effect(drop, file));
         let in_vain: Vec<String> = in_vain.map(|drop| self.in_vain(drop)).collect();
@@ -170,7 +170,7 @@ impl Args {
     }
 }
 
-/// Says what no longer works.
+/// Warns of parts that no longer work.
 fn warn(tool: &Tool, broken: &Broken) {
     let name = popef_show::escape(&broken.executable.text().to_string_lossy()).into_owned();
     if broken.without_executable {

@@ -1,4 +1,4 @@
-//! What protects a user works in every command that has the option, whatever the field behind it is called.
+//! Options that protect a user work in every command that has them, whatever the name of their field.
 
 use clap::{Arg, Command as Definition};
 use popef_cli::common::Common;
@@ -35,7 +35,7 @@ const LINES: &[&str] = &[
     "verify f",
 ];
 
-/// What the command of a line answers. A file has a name in it, because some commands must have one.
+/// The answer of a line's command. The line has the name of a file, because some commands need one.
 fn said<T>(line: &str, more: &str, ask: impl FnOnce(&Common<'_>) -> T) -> T {
     let words = format!("popef {line} {more}");
     let (args, _) = crate::parsed(words.split_whitespace()).unwrap_or_else(|error| panic!("{words}: {error}"));
@@ -46,7 +46,7 @@ fn fills_stdout(common: &Common<'_>) -> bool {
     common.fills_stdout()
 }
 
-/// The lines of the commands that have an option, with what it is.
+/// The lines of the commands that have an option, with the option.
 fn with_option(option: &str) -> Vec<(&'static str, Arg)> {
     let mut tool = crate::command();
     tool.build();

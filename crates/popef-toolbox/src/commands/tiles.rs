@@ -51,11 +51,11 @@ pub(crate) struct Args {
     format: Option<TilesFormat>,
 }
 
-/// The formats of what makes no picture.
+/// The formats of reports without a picture.
 #[derive(Debug, clap::Args)]
 struct Reported {
     /// Format of the report: text; json, one document; ndjson, lines of JSON
-    // In the place of that of `popef tiles`, which gets the value.
+    // This takes the place of the option of `popef tiles`, which gets the value.
     #[arg(
         long,
         value_name = "FORMAT",

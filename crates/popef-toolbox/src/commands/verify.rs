@@ -64,7 +64,7 @@ pub(crate) struct Args {
     format: FormatArgs,
 }
 
-/// A file and what it is compared with.
+/// A file, and the entry that it is compared with.
 struct Job<'m> {
     path: PathBuf,
     shown: FilePath,
@@ -78,11 +78,11 @@ enum Kept<'m> {
 }
 
 impl Job<'_> {
-    /// What was not compared of a file that is the same as far as it was.
+    /// The parts that were not compared, of a file whose compared parts are the same.
     fn uncompared(&self, found: &Verification) -> Option<&'static str> {
         let Kept::Entry(entry) = self.kept else { return None };
         match found.whole {
-            // What was chosen is said beside it.
+            // The report says which blobs were chosen.
             None if found.chosen.is_some() => None,
             Some(_) => None,
             None if !entry.complete => Some("only chosen blobs were compared: the manifest has no others"),
@@ -122,8 +122,8 @@ impl Command for Args {
 }
 
 impl Args {
-    /// Compares all files, and writes what became of them. Returns the worst of the exit statuses. `any_chosen` becomes whether any blob
-    /// was chosen, or may have been in a file that could not be compared.
+    /// Compares all files, and writes the outcomes. Returns the worst of the exit statuses. `any_chosen` becomes true if a blob was
+    /// chosen, or a file could not be compared and may have one.
     fn verify_all(&self, tool: &Tool, jobs: &[Job<'_>], any_chosen: &AtomicBool) -> Result<u8, Error> {
         let watch = tool.progress("verifying");
         let mut out = tool.out();
@@ -146,7 +146,7 @@ impl Args {
         Ok(worst)
     }
 
-    /// Opens the manifest. One that is no file is copied.
+    /// Opens the manifest. A pipe is copied first.
     fn read_manifest(&self) -> Result<Manifest, Error> {
         let path = self.manifest.as_path();
         check_here(path)?;
@@ -161,7 +161,7 @@ impl Args {
         .map_err(|error| error.in_file(path))
     }
 
-    /// What is to be compared with what.
+    /// The files to compare, each with its entry.
     fn jobs<'m>(&self, manifest: &'m Manifest) -> Result<Vec<Job<'m>>, Error> {
         let kept: Vec<(&FilePath, Kept<'m>)> = match manifest {
             Manifest::Entries(entries) => entries.iter().map(|entry| (&entry.path, Kept::Entry(entry))).collect(),
@@ -187,7 +187,7 @@ impl Args {
         }
     }
 
-    /// Compares a file, and writes what became of it. Only a stop ends the work, or a failure to write.
+    /// Compares a file, and writes the outcome. Only a stop or a failure to write ends the work.
     fn verify(&self, tool: &Tool, index: usize, job: &Job<'_>, out: &mut Out, watch: &Watch) -> Result<Outcome, Error> {
         let (format, quiet) = (self.format.format, self.quiet);
         let mut report =
@@ -245,7 +245,8 @@ impl Args {
         }
     }
 
-    /// Whether a file has the digest of a line. The line does not say by which algorithm, and no other file has it by either.
+    /// Whether a file has the digest of a line. The line does not name the algorithm, so both are tried: no other file has
+    /// the same digest by either.
     fn fits(&self, tool: &Tool, line: &SumsLine, path: &Path, watch: &Watch) -> Result<bool, Error> {
         let fits_by = |algorithm| {
             let found = whole_digests(tool, path, algorithm, watch)?;
@@ -267,7 +268,7 @@ fn check_here(path: &Path) -> Result<(), Error> {
     Err(Error::new(Code::WrongArguments, message).in_file(path))
 }
 
-/// The files that are named, each with what the manifest has of it.
+/// The named files, each with its entry in the manifest.
 fn named<'m>(files: &[PathBuf], kept: Vec<(&FilePath, Kept<'m>)>) -> Result<Vec<Job<'m>>, Error> {
     let mut by_path = BTreeMap::new();
     for (path, kept) in kept {
@@ -289,8 +290,8 @@ fn job<'m>(shown: &FilePath, kept: Kept<'m>) -> Result<Job<'m>, Error> {
     Ok(Job { path: shown.to_path().ok_or_else(unknown)?, shown: shown.clone(), kept })
 }
 
-/// Opens a file. One that the manifest names must be a regular file: a manifest may come from anybody, and a device that never
-/// ends would fill the memory.
+/// Opens a file. If the manifest names it, it must be a regular file: a manifest may come from anybody, and an endless device
+/// would fill the memory.
 fn open_named(tool: &Tool, path: &Path, by_manifest: bool) -> Result<popef::File, Error> {
     let is_odd = by_manifest && fs::metadata(path).is_ok_and(|found| !found.is_file());
     if is_odd || (by_manifest && path.as_os_str() == "-") {
@@ -303,7 +304,7 @@ fn open_named(tool: &Tool, path: &Path, by_manifest: bool) -> Result<popef::File
 fn status_of(error: &Error) -> Status {
     use popef::error::{ErrorCode, ErrorKind};
     let is_missing = |error: &popef::Error| error.code() == ErrorCode::NotFound;
-    // Any change of a byte may lead to any of these.
+    // A changed byte may lead to any of these.
     let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Limit];
     let is_damage = error.library().is_some_and(|error| kinds.contains(&error.kind()));
     match () {

@@ -1,4 +1,4 @@
-//! What `popef compress` and `popef decompress` have in common.
+//! The code that `popef compress` and `popef decompress` share.
 
 use std::io;
 use std::mem;
@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::rows::Rows;
 
-/// What is done with the executables of files.
+/// The work on the executables of files.
 pub(crate) struct Work<'a> {
     pub(crate) to: To,
     pub(crate) inputs: &'a Inputs,
@@ -32,7 +32,7 @@ pub(crate) struct Work<'a> {
     pub(crate) format: Format,
 }
 
-/// What executables become.
+/// The new form of executables.
 pub(crate) enum To {
     Compressed { packing: Packing, again: bool, threads: usize },
     Plain,
@@ -50,7 +50,7 @@ struct FileReport {
     error: Option<ErrorReport>,
 }
 
-/// Shows what is done while it goes on.
+/// Shows the results during the work.
 struct Show<'s> {
     work: &'s Work<'s>,
     out: Out,
@@ -62,7 +62,7 @@ struct Show<'s> {
 }
 
 impl Work<'_> {
-    /// Changes each file on its own. The failure of one does not keep the others from being changed.
+    /// Changes each file on its own. If one fails, the others are still changed.
     pub(crate) fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         let paths = self.inputs.paths()?;
         let places = self.output.places(&paths)?;
@@ -107,8 +107,8 @@ impl Work<'_> {
         RecompressedText { packing: self.packing(), is_chosen, dry_run }
     }
 
-    /// Fails if no executable of any file is chosen, before anything is written. What cannot be opened, and standard input,
-    /// which can be read only once, could have one.
+    /// Fails if no executable of any file is chosen, before anything is written. Files that cannot be opened may have one,
+    /// and so may standard input, which can be read only once.
     fn check_filter(&self, tool: &Tool, paths: &[PathBuf]) -> Result<(), Error> {
         if self.filter.is_everything() || paths.iter().any(|path| path.as_os_str() == "-") {
             return Ok(());
@@ -189,7 +189,7 @@ impl<'s> Show<'s> {
     }
 }
 
-/// So many executables of a file are shown in text.
+/// The maximum number of executables of a file in text.
 const MOST_SHOWN: usize = 1000;
 
 impl FileReport {

@@ -1,14 +1,14 @@
-//! What checks find in a file that was written.
+//! Findings in a new file.
 
 use popef_cli::common::Place;
 use popef_cli::tool::Tool;
 use popef_open::is_stdin;
 use popef_ops::{Code, Error, NewFinding};
 
-/// At most so many findings are told.
+/// The maximum number of findings on stderr.
 const MOST_TOLD: usize = 10;
 
-/// Fails if findings must be refused, and the new file goes, or would go, to standard output.
+/// Fails if findings are to prevent a new file that goes, or would go, to standard output.
 pub(crate) fn check_strict(strict: bool, output: Place<'_>) -> Result<(), Error> {
     if strict && output.path.is_some_and(is_stdin) {
         let message = "--strict needs a file: what goes into a pipe cannot be checked before it is complete";
@@ -17,7 +17,7 @@ pub(crate) fn check_strict(strict: bool, output: Place<'_>) -> Result<(), Error>
     Ok(())
 }
 
-/// Tells on standard error what checks find in the new file.
+/// Writes the findings in the new file to stderr.
 pub(crate) fn say_findings(tool: &Tool, findings: Option<&[NewFinding]>) {
     let findings = findings.unwrap_or_default();
     for NewFinding { rule, severity, blob, message } in findings.iter().take(MOST_TOLD) {

@@ -9,8 +9,8 @@ use popef_cli::tool::Tool;
 use popef_ops::{Code, Error};
 use popef_show::Out;
 
-/// Does `work` for each number below `count`, for several at once, and returns the worst of the exit statuses. What is written
-/// for one comes out behind all that is written for those before it, while the work goes on, so little of it is kept.
+/// Does `work` for each number below `count`, for several at once, and returns the worst of the exit statuses. The output for
+/// one comes after all output for the numbers before it. It comes out during the work, so little of it is kept.
 ///
 /// The first error ends the work.
 pub(crate) fn in_turn(
@@ -27,7 +27,7 @@ pub(crate) fn in_turn(
             let mut out = Out::new(Box::new(Pipe(to.clone())), colors);
             let done = work(index, &mut Voice { tool, out: &mut out, to: Some(&to) });
             let done = done.and_then(|done| out.send().map_err(unwritten).map(|()| done));
-            // If nobody listens, the work has ended.
+            // If the receiver is gone, the work has ended.
             let _ = to.send(Said::Done(done));
         }
     };
@@ -35,7 +35,7 @@ pub(crate) fn in_turn(
         if workers == 0 {
             return one_by_one(tool, out, count, &work);
         }
-        // Once this has ended, the workers find nobody to talk to, and end too.
+        // Once this has ended, the workers find no receiver, and end too.
         let mut announced = announced.into_iter().take(count);
         announced.try_fold(0, |worst, from| Ok(passed_on(tool, out, &from)?.max(worst)))
     })
@@ -50,38 +50,38 @@ fn one_by_one(
     (0..count).try_fold(0, |worst, index| Ok(work(index, &mut Voice { tool, out, to: None })?.max(worst)))
 }
 
-/// How many files are worked on, or wait to come out, beyond those that are being worked on.
+/// The maximum number of files that wait to come out, beyond those that are being worked on.
 const AHEAD: usize = 16;
-/// How many pieces of output of a file wait, of 64 KiB each.
+/// The maximum number of pieces of a file's output that wait, of 64 KiB each.
 const PIECES: usize = 4;
 
-/// What is written for one file, to standard output and standard error.
+/// The outputs for one file: standard output and standard error.
 pub(crate) struct Voice<'v> {
     pub(crate) tool: &'v Tool,
-    /// Standard output, or what comes out there later.
+    /// Standard output, or text that comes out there later.
     pub(crate) out: &'v mut Out,
     to: Option<&'v SyncSender<Said>>,
 }
 
 impl Voice<'_> {
-    /// Says something to people, behind what was written before.
+    /// Writes a message for people, after the output so far.
     pub(crate) fn say(&mut self, text: String) -> Result<(), Error> {
         self.out.send().map_err(unwritten)?;
         match self.to {
             None => self.tool.say(&text),
-            // If nobody listens, the next write fails.
+            // If the receiver is gone, the next write fails.
             Some(to) => _ = to.send(Said::Words(text)),
         }
         Ok(())
     }
 
-    /// Says why something failed and what to do, behind what was written before.
+    /// Says why something failed and what to do, after the output so far.
     pub(crate) fn complain(&mut self, error: &Error) -> Result<(), Error> {
         self.tool.complaint(error).into_iter().try_for_each(|line| self.say(line))
     }
 }
 
-/// What a worker passes on.
+/// A message of a worker.
 enum Said {
     Output(Vec<u8>),
     Words(String),
@@ -95,7 +95,8 @@ struct Turns {
 }
 
 impl Turns {
-    /// The next file, and the channel for it. Files are announced in order, so nobody waits for one that is not worked on.
+    /// The next file, and the channel for it. Files are announced in order, so the receiver never waits for one that no
+    /// worker has begun.
     fn claim(turns: &Mutex<Turns>) -> Option<(usize, SyncSender<Said>)> {
         let mut turns = turns.lock().unwrap_or_else(PoisonError::into_inner);
         let index = turns.next;

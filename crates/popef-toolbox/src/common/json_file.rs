@@ -1,4 +1,4 @@
-//! JSON files that stand around a model.
+//! JSON files around a model.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
     popef_open::read(path).map_err(|error| Error::io("open the file", error).in_file(path))
 }
 
-/// Why a file could not be read, or not to its end. `code` is for what is wrong in it.
+/// Why a file could not be read, or not to its end. `code` is the code for damage.
 pub(crate) fn unread(error: &ReadError, code: Code, path: &Path) -> Error {
     match error.kind {
         ReadErrorKind::Unreadable(kind) => Error::io("read the file", io::Error::new(kind, error.to_string())),
@@ -24,7 +24,7 @@ pub(crate) fn unread(error: &ReadError, code: Code, path: &Path) -> Error {
     .in_file(path)
 }
 
-/// The same of a file of which nothing could be read. It may be for another command.
+/// The error for a file that could not be read at all. It may be for another command.
 pub(crate) fn refused(error: &ReadError, code: Code, path: &Path) -> Error {
     match meant(path) {
         Some(meant) if !matches!(error.kind, ReadErrorKind::Unreadable(_)) => {
@@ -34,7 +34,7 @@ pub(crate) fn refused(error: &ReadError, code: Code, path: &Path) -> Error {
     }
 }
 
-/// The damage of a file, of which the part before it is shown.
+/// The damage of a file. The part before it is shown.
 #[derive(Debug, Default)]
 pub(crate) struct Damage(Option<Error>);
 
@@ -43,7 +43,7 @@ impl Damage {
         Damage(damage.map(|damage| unread(damage, code, path)))
     }
 
-    /// For the JSON of the file.
+    /// The error for the JSON of the file.
     pub(crate) fn report(&self) -> Option<ErrorReport> {
         self.0.as_ref().map(described)
     }

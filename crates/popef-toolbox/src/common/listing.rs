@@ -1,4 +1,4 @@
-//! What `popef ls` and `popef dump` share.
+//! The options and code that `popef ls` and `popef dump` share.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -62,14 +62,14 @@ impl ListArgs {
         listing.run(tool.program(), &mut tool.out_while_read()).map_err(refused)
     }
 
-    /// Which option would have no effect, if any.
+    /// The error if an option would have no effect.
     fn contradiction(&self) -> Option<String> {
         let has_values = self.types.take(BlobType::DataTensor) || self.types.take(BlobType::DataFeed);
         (self.narrow.values.is_some() && !has_values)
             .then(|| "--values shows elements of tensors and feeds: it needs --type tensor or feed".to_owned())
     }
 
-    /// What was meant by a missing file that has the name of a type: the option -t of popef-dump takes no value.
+    /// Advice if a missing file has the name of a type: the option -t of popef-dump takes no value.
     fn type_meant(&self, parts: &Parts) -> Option<String> {
         let name = self.files.first().filter(|_| parts.tensors)?.to_str()?;
         (type_named(name).is_some() && !Path::new(name).exists())

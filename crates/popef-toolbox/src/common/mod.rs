@@ -1,4 +1,4 @@
-//! What the commands share beyond the kit of all tools, whose modules are here too.
+//! The code that the commands share beyond the kit of all tools.
 
 pub(crate) mod compression;
 pub(crate) mod findings;

@@ -1,4 +1,4 @@
-//! Which blob of a file a command works on.
+//! The blob of a file that a command works on.
 
 use std::ffi::{OsStr, OsString};
 
@@ -24,7 +24,7 @@ pub(crate) struct OneBlob {
 }
 
 impl OneBlob {
-    /// The blob. It is an error if there is none, or if there are several.
+    /// Returns the blob. Fails if there is none, or if there are several.
     pub(crate) fn of<'f>(&self, file: &'f File) -> Result<Blob<'f>, Error> {
         let found = match (&self.name, self.blob) {
             (_, Some(index)) => file.blob(index).ok_or_else(|| no_such_index(file, index)),
@@ -41,7 +41,7 @@ impl OneBlob {
         let name = name.as_encoded_bytes();
         let candidates = || file.blobs().filter(|blob| self.blob_type.is_none_or(|wanted| blob.blob_type() == wanted));
         let mut found: Vec<_> = candidates().filter(|blob| name_of(blob).as_bytes() == name).collect();
-        // A name with odd letters is shown with these written out, and people copy it from there.
+        // A name with odd letters is shown with escapes, and people copy it from there.
         if found.is_empty() && name.contains(&b'\\') {
             found = candidates().filter(|blob| as_shown(&name_of(blob)).as_bytes() == name).collect();
         }
@@ -83,7 +83,7 @@ fn no_such_index(file: &File, index: usize) -> Error {
 }
 
 fn ambiguous(name: &Text<'_>, several: &[Blob<'_>]) -> Error {
-    /// More are only counted.
+    /// The maximum number of blobs in the error. More are only counted.
     const MOST: usize = 5;
     let one = |blob: &Blob<'_>| format!("blob {} ({})", blob.index(), type_name(blob.blob_type()));
     let mut list: Vec<String> = several.iter().take(MOST).map(one).collect();

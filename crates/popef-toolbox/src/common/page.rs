@@ -1,4 +1,4 @@
-//! What all pages say of where they come from.
+//! The words on all pages about their origin.
 
 use std::path::Path;
 

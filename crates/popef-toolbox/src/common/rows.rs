@@ -6,7 +6,7 @@ use popef_show::{JsonRows, Out};
 use serde::Serialize;
 use tempfile::SpooledTempFile;
 
-/// More than this is kept in an unnamed temporary file.
+/// The maximum number of bytes in memory. More are kept in an unnamed temporary file.
 const IN_MEMORY: usize = 1 << 20;
 
 /// The rows of one list after the other.
@@ -17,7 +17,7 @@ impl Rows {
         Rows(JsonRows::new(SpooledTempFile::new(IN_MEMORY)))
     }
 
-    /// Adds a row to a list, which is the one of the row before, or comes later.
+    /// Adds a row to a list: the list of the row before, or a later one.
     pub(crate) fn push(&mut self, list: usize, row: &impl Serialize) -> Result<(), Error> {
         self.0.push(list, row).map_err(|error| Error::io("write a temporary file", error))
     }

@@ -7,7 +7,7 @@ use popef_open::{is_elsewhere, is_stdin, path_of};
 
 pub(crate) use popef_cli::values::{named, path};
 
-/// The path of a file with arrays. It is read at several places, so it is not standard input.
+/// Parses the path of a file with arrays, which cannot be standard input, because it is read at several places.
 pub(crate) fn arrays() -> impl TypedValueParser<Value = PathBuf> {
     path().try_map(|path| match is_stdin(&path) {
         true => Err("arrays are not read from standard input (-); save them to a file, and give that"),
@@ -15,15 +15,15 @@ pub(crate) fn arrays() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// Where arrays are: in a file or folder, or in a file for the tensor of a name.
+/// The place of arrays: a file or folder, or a file for one tensor.
 #[derive(Clone, Debug)]
 pub(crate) enum GivenArrays {
     At(PathBuf),
     For(String, PathBuf),
 }
 
-/// `FILE`, or `NAME=FILE`. Both may have a `=` in them: a path that exists is meant as a whole, and of several parts behind a `=`, the
-/// longest that exists is the file.
+/// `FILE`, or `NAME=FILE`. Both may contain a `=`. A path that exists is meant as a whole. Otherwise, the longest existing path after
+/// a `=` is the file.
 pub(crate) fn named_arrays() -> impl TypedValueParser<Value = GivenArrays> {
     let of = |path: PathBuf| path.to_str().and_then(for_name).unwrap_or(GivenArrays::At(path));
     arrays().try_map(move |path| match of(path) {

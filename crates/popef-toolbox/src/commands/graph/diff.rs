@@ -70,7 +70,7 @@ impl Args {
         Ok(ReportOptions { format, top: self.top, network: NETWORK })
     }
 
-    /// Reads a dump, which must not be damaged: nobody knows what its rest has.
+    /// Reads a dump, which must not be damaged, because the rest of it is unknown.
     fn whole(&self, path: &Path) -> Result<IrDump, Error> {
         let dump = read(path, self.scheduled)?;
         match &dump.damage {

@@ -1,4 +1,4 @@
-//! What the command line of `popef profile` says.
+//! The command line of `popef profile`.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
@@ -113,17 +113,17 @@ pub(super) enum What {
 }
 
 impl Args {
-    /// The first file. There is one unless `what` is given.
+    /// The first file, which is there unless `what` is given.
     pub(super) fn graph(&self) -> &Path {
         self.graph.as_deref().unwrap_or_else(|| Path::new("-"))
     }
 
-    /// The format, once it is chosen.
+    /// The format, after it was chosen.
     pub(super) fn form(&self) -> ProfileFormat {
         self.format.unwrap_or(ProfileFormat::Text)
     }
 
-    /// Fails if options do not go together, or would have no effect.
+    /// Fails if options cannot be combined, or would have no effect.
     pub(super) fn hold_together(&self) -> Result<(), Error> {
         let format = self.form().as_str();
         let is_page = self.form() == ProfileFormat::Html;
@@ -192,7 +192,7 @@ impl Args {
         }
     }
 
-    /// The files that are read.
+    /// The input files.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &Path> {
         self.graph.iter().chain(&self.execution).map(|path| &**path)
     }
@@ -208,7 +208,7 @@ popef::seam::named! {
     }
 }
 
-/// What is to be found.
+/// The options for findings.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Findings")]
 pub(super) struct FindingsArgs {

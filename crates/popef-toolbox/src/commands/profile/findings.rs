@@ -1,4 +1,4 @@
-//! What the rules find, and whether the limits hold.
+//! Findings of the rules, and limits.
 
 use std::io;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ impl FindingsArgs {
 }
 
 impl Args {
-    /// Shows what the rules find, and returns the exit status.
+    /// Shows the findings of the rules, and returns the exit status.
     pub(super) fn check(&self, tool: &Tool, profile: &Profile<'_>, input: &Input) -> Result<ExitCode, Error> {
         let policy = self.findings.policy(tool)?;
         let mut report = summary(profile.graph, profile.execution, &policy).findings;

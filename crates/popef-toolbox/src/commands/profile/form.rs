@@ -3,7 +3,7 @@
 use popef_cli::to_file::Forms;
 use popef_show::profile::ProfileFormat;
 
-/// What can be written, and when.
+/// The formats of the output, and when each is the default.
 pub(super) const FORMS: Forms<'static, ProfileFormat> = Forms {
     command: "popef profile",
     all: &ProfileFormat::OF_FILES,

@@ -26,16 +26,16 @@ pub(in crate::commands) struct Input {
 /// What is kept of lists with a value for each tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::commands) enum Keep {
-    /// What they come to.
+    /// The sums.
     Sums,
-    /// What an execution is recomputed from, unless it takes much memory.
+    /// The values that recomputing an execution needs, unless they take much memory.
     Some,
     /// All.
     All,
 }
 
 impl Keep {
-    /// There are eleven such lists of lists, which so take at most 44 MiB.
+    /// The maximum number of bytes of each list of lists. There are eleven, so together they take at most 44 MiB.
     const MOST: u64 = 4 << 20;
 
     fn options(self) -> ReadOptions {
@@ -76,7 +76,7 @@ fn one(path: &Path, keep: Keep) -> Result<(Report, u64, u64), Error> {
     }
 }
 
-/// Counts what is read, and keeps why it cannot be read.
+/// Counts the bytes that are read, and keeps an error of reading.
 struct Counted {
     reader: Box<dyn Read>,
     size: u64,
@@ -100,11 +100,11 @@ impl Read for Counted {
     }
 }
 
-/// So many times its own bytes a file in gzip may have, if that is more than [`MOST_BYTES`].
+/// How many times its own bytes a file in gzip may unpack to, if that is more than [`MOST_BYTES`].
 const MOST_TIMES: u64 = 100;
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What is in a file, also if it was compressed with gzip.
+/// The content of a file, unpacked if it was compressed with gzip.
 struct Unpacked<'f> {
     reader: Packed<'f>,
     len: u64,
@@ -117,7 +117,7 @@ enum Packed<'f> {
     Not(Whole<'f>),
 }
 
-/// A file, of which the first bytes were looked at.
+/// A file whose first bytes were already read.
 type Whole<'f> = Chain<Cursor<Vec<u8>>, &'f mut Counted>;
 
 impl<'f> Unpacked<'f> {
@@ -149,7 +149,7 @@ impl Read for Unpacked<'_> {
     }
 }
 
-/// Why a report could be read, but is none.
+/// The error for a file that could be read, but is not a report.
 fn unread(error: &profile::Error, path: &Path) -> Error {
     let message = match meant(path).filter(|meant| !meant.ends_with("popef profile")) {
         Some(meant) => format!("{error}; {meant}"),
@@ -166,7 +166,7 @@ mod tests {
 
     use super::{Counted, Unpacked};
 
-    /// How much of some bytes in gzip is read, if so much is allowed in any case.
+    /// Unpacks bytes of which `most` are always allowed. Returns how many were read, and whether there were too many.
     fn read(bytes: &[u8], most: u64) -> (u64, bool) {
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
         packed.write_all(bytes).unwrap();

@@ -47,10 +47,10 @@ impl Command for Args {
 }
 
 impl Args {
-    /// With the format that the options choose, and the PopEF file in its own place, if it stands in that of the execution.
+    /// The options with the chosen format, and with a PopEF file in place of the execution moved to its own option.
     fn apart(&self) -> Result<Self, Error> {
         let mut args = self.clone();
-        // Findings do not go to files, which is said later.
+        // Findings do not go to files. The error comes later.
         let output = self.output.as_deref().filter(|_| !self.findings.is_check());
         args.format = Some(FORMS.chosen(self.format, output)?);
         match (&self.execution, &self.model) {

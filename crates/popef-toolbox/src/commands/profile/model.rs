@@ -1,4 +1,4 @@
-//! The model of a PopEF file beside a profile: what it is, and whether the profile can be of it.
+//! Compares the model of a PopEF file with a profile, which may be of it or not.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,12 @@ use popef_show::profile::{Compared, ComparedModel, ComparedModels};
 use poplar_inspect::executable::{Generation, Options, read_blob};
 use poplar_inspect::profile::GraphProfile;
 
-/// So many models of a file are compared.
+/// The maximum number of models of a file that are compared.
 const MOST: usize = 16;
 
 const NOT_COMPARED: &str = "whether both come from one compilation: neither file says so";
 
-/// Whether a file is PopEF. What comes through a pipe can be read only once, and is not.
+/// Whether a file is PopEF. A pipe can be read only once, so the answer is no.
 pub(super) fn is_popef(path: &Path) -> bool {
     let is_file = is_elsewhere(path) || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     is_file && open(path, StreamData::Skip).file().is_some_and(|file| !file.is_empty())
@@ -91,7 +91,7 @@ impl Model {
         }
     }
 
-    /// The tiles that the executable has programs for. That format is not public.
+    /// Compares the tiles that the executable has programs for. The format of executables is not public.
     fn tiles(&mut self, graph: &GraphProfile, file: &File, metadata: &Metadata) {
         let Some(executable) = file.executable(metadata.executable.as_bytes()) else {
             return self.0.unknown.push("tiles of the executable: it is not in this file".to_owned());
@@ -106,7 +106,7 @@ impl Model {
         }
     }
 
-    /// A profile of a program that measures itself says too much of one that does not.
+    /// A profile of a program that measures itself has too large figures for one that does not.
     fn instrumentation(&mut self, graph: &GraphProfile, metadata: &Metadata) {
         let word = |measures: bool| if measures { "yes" } else { "no" };
         let model = !metadata.instrumentation().is_empty();

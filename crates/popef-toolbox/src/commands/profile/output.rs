@@ -19,8 +19,8 @@ impl Args {
         self.trace.iter().chain(&self.output).try_for_each(|path| self.place(path).begin(self.inputs(), []).map(drop))
     }
 
-    /// Writes a file, which is there only if it is complete. `write` asks from time to time whether it is to stop. `noun` is what the
-    /// file is.
+    /// Writes a file, which appears only if it is complete. `write` asks from time to time whether to stop. `noun` says what the file
+    /// is.
     pub(super) fn write_file<T>(
         &self,
         tool: &Tool,

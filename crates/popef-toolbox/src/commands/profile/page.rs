@@ -13,7 +13,7 @@ use super::Args;
 use crate::common::page::{MADE_BY, title};
 
 impl Args {
-    /// Where a page is written, if one is asked for.
+    /// The path of the page, if one was requested.
     pub(super) fn page(&self) -> Option<&Path> {
         let path = self.output.as_deref().unwrap_or(Path::new("-"));
         (self.form() == ProfileFormat::Html).then_some(path)

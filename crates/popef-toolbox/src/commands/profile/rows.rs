@@ -1,4 +1,4 @@
-//! The rows that `--by` asks for.
+//! The rows that `--by` requests.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -16,7 +16,7 @@ use super::args::{Args, Order};
 use super::input::Input;
 
 impl Args {
-    /// Writes a table, and says if it leaves rows out without a word.
+    /// Writes a table, and says on stderr if the format cannot show that rows are left out.
     pub(super) fn table(
         &self,
         tool: &Tool,
@@ -49,7 +49,7 @@ impl Args {
         Ok(Ok(()))
     }
 
-    /// The error if no row is selected, which is more likely a slip of the pen than a wish.
+    /// The error if no row is selected, which is most likely a typing error.
     fn nothing_selected(&self) -> Error {
         let numbers = self.numbers.iter().flatten().map(shown).collect::<Vec<_>>().join(",");
         let given = [("--numbers", Some(numbers)), ("--name", self.name.clone())];
@@ -65,21 +65,21 @@ impl Args {
             Order::Name => Sort::Name,
             Order::Code => Sort::Code,
         };
-        // One more tells that there are more.
+        // One more row shows that there are more.
         let limit = self.limit().map(|limit| limit.saturating_add(1));
         let all = limit.map_or_else(Selection::default, Selection::largest);
         all.named(self.name.as_deref()).numbered(self.numbers.as_deref()).sorted(sort)
     }
 
-    /// So many rows are shown at most.
+    /// The maximum number of rows.
     fn limit(&self) -> Option<usize> {
         const OF_TEXT: usize = 20;
         let limit = (self.form() == ProfileFormat::Text).then_some(OF_TEXT);
         self.top.map(NonZeroUsize::get).or(limit)
     }
 
-    /// So many bytes of JSON the rows have at most, unless the caller says how many rows there may be. A small report can have a tree
-    /// without end, and each row of it a long name.
+    /// The maximum number of bytes of JSON of the rows, unless the user gives a number of rows. A small report can have a tree
+    /// without end, with a long name in each row.
     fn room(&self, input: &Input) -> u64 {
         const MOST: u64 = 1 << 20;
         const MOST_TIMES: u64 = 100;
@@ -88,7 +88,7 @@ impl Args {
     }
 }
 
-/// Numbers as they are given: `7`, `3..9` or `3..`.
+/// Numbers in the form of the option: `7`, `3..9` or `3..`.
 fn shown(range: &Range<u32>) -> String {
     match range.end.checked_sub(range.start) {
         Some(1) => range.start.to_string(),

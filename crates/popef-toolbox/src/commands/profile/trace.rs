@@ -25,7 +25,7 @@ impl Args {
             let steps = counted(simulation.steps.len(), "step", "steps");
             return Err(wrong(format!("there are {steps}, so none from {} on", range.start)));
         }
-        // Without a time there is no place on a timeline.
+        // A step without a time has no place on a timeline.
         let mut chosen = simulation.steps.iter().skip(range.start as usize).take(range.len());
         if !chosen.any(|step| step.cycles_from.is_some() && step.cycles_to.is_some()) {
             return Err(wrong("the report does not say when these steps are: their cycles were neither measured nor estimated"));

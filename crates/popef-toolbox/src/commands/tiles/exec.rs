@@ -70,26 +70,26 @@ fn bytes(text: &str) -> Result<u64, String> {
     parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
-/// What was opened.
+/// The opened input.
 enum Opened {
     /// An archive or a bare executable.
     Bare(Box<dyn Read + Send>),
     Popef(File),
 }
 
-/// An executable as it was read, and why not everything was.
+/// An executable that was read, and why not all of it.
 struct Exec {
     tiles: ExecutableTiles,
     damage: Option<Error>,
 }
 
-/// An executable of which nothing could be read.
+/// An executable that could not be read at all.
 struct NotRead {
     name: Text<'static>,
     error: Error,
 }
 
-/// What can be written, and when.
+/// The formats of the output, and when each is the default.
 const FORMS: Forms<'static, TilesFormat> = Forms {
     command: "popef tiles exec",
     all: TilesFormat::ALL,
@@ -102,7 +102,7 @@ impl Args {
     pub(super) fn run(&self, tool: &Tool, format: Option<TilesFormat>) -> Result<ExitCode, Error> {
         let form = FORMS.chosen(format, self.output.as_deref())?;
         if self.output.is_some() {
-            // A file that must not be replaced is known before the work.
+            // A file that must not be replaced is an error before the work.
             self.place().begin([&self.file], []).map(drop)?;
         }
         match self.opened(tool)? {
@@ -117,7 +117,7 @@ impl Args {
         }
     }
 
-    /// Opens the file, whatever it is.
+    /// Opens the file, in any of its formats.
     fn opened(&self, tool: &Tool) -> Result<Opened, Error> {
         // A stream can be read only once.
         let is_folder = self.file.is_dir();
@@ -171,7 +171,8 @@ impl Args {
 
     /// Reads an executable, tile by tile.
     fn read(&self, name: Option<Text<'static>>, reader: impl Read + Send, version: Option<u32>) -> Result<Exec, Error> {
-        // A tile by the number in its name, by its place, and the fullest: which one is meant is known at the end.
+        // Keeps a tile by the number in its name, one by its place, and the fullest. Only the end shows which one is
+        // meant.
         let (mut by_name, mut by_place, mut fullest, mut index) = (None, None, None, 0_usize);
         let mut fullest_key = None;
         let each = |tile: &TileFile<'_>| {
@@ -216,12 +217,12 @@ impl Args {
         .in_file(&self.file)
     }
 
-    /// Where the file goes.
+    /// The place of the output file.
     pub(super) fn place(&self) -> Place<'_> {
         Place { path: self.output.as_deref(), force: self.force, dry_run: false }
     }
 
-    /// Writes executables to where they are to go.
+    /// Writes executables to their destination.
     fn write(
         &self,
         tool: &Tool,
@@ -247,7 +248,7 @@ impl Args {
     ) -> Result<ExitCode, Error> {
         let mut renderer =
             ExecutablesRenderer::begin(out, &self.file, form, self.top, NETWORK).map_err(unwritten)?;
-        // That a file is damaged is said after what was read of it.
+        // Complaints about damage come after the parts that were read.
         let mut complaints = Vec::new();
         let mut shows_tile = self.tile.is_none();
         for exec in execs {

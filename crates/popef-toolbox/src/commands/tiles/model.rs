@@ -53,8 +53,8 @@ pub(crate) struct Args {
 /// More IPUs than any system has.
 const MOST_IPUS: u32 = 1024;
 
-/// So many parts of tensors are planned for a file, and so many more for each byte of its metadata. A small file can claim many large
-/// tensors on many tiles.
+/// The maximum number of parts of tensors that are planned for a file, and the further number for each byte of its metadata. A small
+/// file can claim many large tensors on many tiles.
 const MOST_PARTS: u64 = 10_000_000;
 const MOST_PARTS_PER_BYTE: u64 = 1000;
 
@@ -66,11 +66,11 @@ struct Planned {
     amounts: Vec<(u32, u64)>,
 }
 
-/// What models are planned with, one after the other.
+/// The state for planning models one after the other.
 struct Planner {
     /// The bytes on each tile. They are all 0 between two models.
     by_tile: Vec<u64>,
-    /// How many parts can still be planned.
+    /// The number of parts that can still be planned.
     parts: u64,
 }
 
@@ -82,7 +82,7 @@ impl Args {
             return Err(wrong(message).in_file(&self.file));
         }
         let read = |metadata: MetadataBlob<'_>| metadata.read().map_err(|error| Error::from(error).in_file(&self.file));
-        // What cannot be planned is known before anything is written.
+        // Errors of planning come before anything is written.
         let (mut models, mut bytes) = (0, 0_u64);
         for metadata in file.metadata() {
             self.target(&read(metadata)?).map_err(|error| error.in_file(&self.file))?;
@@ -155,7 +155,8 @@ impl Args {
 }
 
 impl Planned {
-    /// Plans a tensor, and returns the offset for the next one. `None` if its type or shape does not allow it, or it is one too many.
+    /// Plans a tensor, and returns the offset for the next one. `None` if its type or shape does not allow it, or if there are too
+    /// many parts.
     fn add(
         &mut self,
         planner: &mut Planner,
@@ -201,7 +202,7 @@ impl Planned {
         u32::try_from(next).ok()
     }
 
-    /// Takes what lies on tiles from the planner, which then is ready for the next model.
+    /// Takes the bytes of the tiles from the planner, which is then ready for the next model.
     fn sum_up(&mut self, planner: &mut Planner) {
         self.amounts.sort_unstable();
         for (tile, amount) in &mut self.amounts {
@@ -217,7 +218,7 @@ impl Planned {
     }
 }
 
-/// The shape of what one replica has.
+/// The shape of one replica's part.
 fn shape_of_replica(anchor: &Anchor, replicas: u32) -> Option<Vec<u64>> {
     let shape: Option<Vec<u64>> = anchor.tensor_info.shape.iter().map(|&size| u64::try_from(size).ok()).collect();
     let mut shape = shape?;
