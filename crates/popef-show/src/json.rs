@@ -96,7 +96,7 @@ impl Serialize for Network {
 }
 
 /// Compact JSON that is safe to show on a terminal. JSON itself allows most control characters and all direction overrides in a
-/// text; here they are escaped, as is a `#` behind another one, which may begin a command to a runner of CI. A parser gets the same
+/// text; here they are escaped, as is a `#` after another one, which may begin a command to a runner of CI. A parser gets the same
 /// text.
 struct Safe;
 

@@ -3,8 +3,7 @@
 use crate::{Error, Graph, GraphId, Ir, Op, OpId, Order, ReplicaGrouping, TensorId};
 
 impl Ir {
-    /// Puts graphs together. Fails if an id does not exist, or if `order` is [`Order::Creation`] and an op needs one that comes
-    /// behind it.
+    /// Puts graphs together. Fails if an id does not exist, or if `order` is [`Order::Creation`] and an op needs a later one.
     pub fn new(graphs: Vec<Graph>, main: Option<GraphId>, order: Order) -> Result<Self, Error> {
         let ir = Ir { graphs, main, order, replication_factor: 1 };
         check(&ir)?;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::random::programs;
 
-/// At least so often, and at most, if that is known.
+/// The least number of times, and the greatest, if that is known.
 type Runs = (u64, Option<u64>);
 
 /// All chains of calls from a graph: the graph at the end of each, its depth, and how often the chain runs.

@@ -29,7 +29,7 @@ fn other_op(ir: &mut Builder, x: TensorRef) -> Result {
     ir.transpose(x, None).map(drop)
 }
 
-/// What a program says of a graph: its state, and its spans in the main graph.
+/// The liveness of a graph: its state, and its spans in the main graph.
 fn live(ir: &Ir, graph: GraphId) -> (CodeState, Vec<String>) {
     let liveness = CodeLiveness::new(ir);
     let code = liveness.code(graph).unwrap();
@@ -217,7 +217,7 @@ fn loads_in_branches() -> Result {
 
 #[test]
 fn loads_in_loops() -> Result {
-    // Each time: load and call. Dead before, in between and behind.
+    // Each time: load and call. Dead before, in between and after.
     let (mut ir, x, g) = expensive_id();
     let body = ir.create_graph("body", &[x], |ir, inputs| {
         ir.in_sequence(Sequence::Enforced, |ir| {
@@ -300,7 +300,7 @@ fn what_cannot_be_known_is_said() {
     assert!(Schedule::new(&recursive, 10).rows.is_empty());
 }
 
-/// Data can order a load and a call: the call needs what an op behind the load makes.
+/// Data can order a load and a call: the call needs the output of an op after the load.
 #[test]
 fn data_and_sequences_order_ops() -> Result {
     let (mut ir, x, g) = expensive_id();

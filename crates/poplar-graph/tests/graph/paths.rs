@@ -12,7 +12,7 @@ use crate::random::programs;
 /// What happens on a path, in order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Item {
-    /// The point before an op, or behind the last one.
+    /// The point before an op, or after the last one.
     Before(usize, usize),
     /// The op loads a graph.
     Load(usize, usize, usize),
@@ -24,7 +24,7 @@ enum Item {
 
 type Path = Vec<Item>;
 
-/// The most paths of a program that are looked at.
+/// The maximum number of paths of a program.
 const MOST: usize = 3000;
 
 /// All paths through a graph. Nothing if there are too many.
@@ -66,7 +66,7 @@ fn product(left: &[Path], right: &[Path]) -> Option<Vec<Path>> {
         .then(|| left.iter().flat_map(|a| right.iter().map(|b| [&a[..], &b[..]].concat())).collect())
 }
 
-/// Whether the code of a graph is live before each item of a path, and behind the last one.
+/// Whether the code of a graph is live before each item of a path, and after the last one.
 fn live(path: &Path, graph: usize) -> Vec<bool> {
     let mut live = vec![false; path.len() + 1];
     for at in 0..path.len() {
@@ -209,7 +209,7 @@ proptest! {
     }
 }
 
-/// All orders of ops in which each comes behind those that it needs.
+/// All orders of ops in which each comes after those that it needs.
 fn orders(after: &[Vec<usize>], done: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
     if done.len() == after.len() {
         found.push(done.clone());

@@ -3,7 +3,7 @@
 use poplar_graph::{Calls, CodeLoad, CodeLocation, Graph, GraphId, Ir, Op, Order};
 use proptest::prelude::*;
 
-/// A program with this number of graphs, each of which calls and loads only those behind it.
+/// A program with this number of graphs, each of which calls and loads only later ones.
 pub(crate) fn programs(graphs: u32, ops: usize, order: Order) -> impl Strategy<Value = Ir> {
     let all = (0..graphs).map(|graph| ops_of(graph, graphs, ops)).collect::<Vec<_>>();
     all.prop_map(move |bodies| {

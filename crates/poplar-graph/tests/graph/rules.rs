@@ -1,4 +1,4 @@
-//! What PopXL does not allow, and what a run may not cost.
+//! Programs that PopXL does not allow, and runs beyond the limits.
 
 use popef::DataType::{Bool, F32, S32, U8};
 use poplar_graph::{

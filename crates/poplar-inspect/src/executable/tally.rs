@@ -63,7 +63,7 @@ impl Tally {
         self.summary.damage.get_or_insert(error);
     }
 
-    /// Adds a member of an archive, whatever it is. Fails if no more can be added.
+    /// Adds a member of any kind. Fails if no more can be added.
     pub(super) fn add(
         &mut self,
         member: &Member,

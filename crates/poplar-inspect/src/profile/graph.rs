@@ -128,7 +128,7 @@ impl ComputeSets {
         self.names.len().max(self.vertices.len())
     }
 
-    /// Whether there are none.
+    /// Whether there are no compute sets.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -196,7 +196,7 @@ impl Exchanges {
         lists.into_iter().flatten().map(Matrix::len).max().unwrap_or_default()
     }
 
-    /// Whether there are none.
+    /// Whether there are no exchanges.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -102,7 +102,7 @@ impl Steps {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no steps.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

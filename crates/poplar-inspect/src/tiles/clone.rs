@@ -113,7 +113,7 @@ fn moved(interval: Interval, from: Interval, place: u64) -> Interval {
     Interval::between(begin, begin + interval.len())
 }
 
-/// A mapping of the elements of `places`, one behind the other, as a mapping of the tensor that has these places.
+/// A mapping of the elements of `places`, one after the other, as a mapping of the tensor that has these places.
 fn placed(mapping: &Mapping, places: &[Interval]) -> Vec<(u32, Interval)> {
     let mut pieces = mapping.by_element().into_iter().peekable();
     let mut placed = Vec::new();

@@ -138,7 +138,7 @@ pub(super) fn for_each_part(
     Ok(())
 }
 
-/// The element after the first `number` parts, or any one behind the last.
+/// The element after the first `number` parts, or any one after the last.
 fn element_after(number: u64, parts: u64, grains: u64, grain: u64) -> u64 {
     let element = u128::from(number) * u128::from(grains) / u128::from(parts.max(1)) * u128::from(grain);
     u64::try_from(element).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! Debian's binutils agree on every number: what they printed when the fixtures were made, and what they print now.
+//! Debian's binutils agree on every number, in their output when the fixtures were made, and in their output now.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use poplar_inspect::executable::{Options, Section, SectionKind, Symbol, SymbolKi
 
 use crate::common::{ARCHIVES, fixture, folder};
 
-/// What a command prints for an archive.
+/// The output of a command for an archive.
 type Printed<'a> = &'a dyn Fn(&[&str], &str) -> String;
 
 #[test]

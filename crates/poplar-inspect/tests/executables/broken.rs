@@ -54,7 +54,7 @@ fn other_files_are_refused() {
     );
 }
 
-/// What is wrong with a member: its bytes, the code, the byte counted from the member's header, and the words.
+/// A broken member: its bytes, the code, the byte counted from the member's header, and the words.
 type Case = (&'static str, Vec<u8>, ErrorCode, u64, &'static str);
 
 fn broken_headers() -> Vec<Case> {
@@ -192,7 +192,7 @@ fn a_damaged_tile_keeps_its_position() {
     assert_eq!(found.tiles.iter().map(|tile| tile.number).collect::<Vec<_>>(), [0, 2]);
 }
 
-/// Only the start of such a member is read.
+/// Only the start of a member that is not a tile is read.
 #[test]
 fn the_limit_is_only_for_tiles() {
     let mut options = Options::default();

@@ -1,4 +1,4 @@
-//! What is in the fixtures, by the script that made them.
+//! The content of the fixtures, as the script that made them lists it.
 
 use poplar_inspect::executable::{
     Container, Generation, NotATile, Numbering, SectionKind, Summary, chips, tile_memory,

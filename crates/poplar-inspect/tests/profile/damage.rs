@@ -30,7 +30,7 @@ fn a_combined_report_is_its_halves() {
     assert_eq!((cycles(&report), report.remarks.list.len()), (Some(258), 0));
 }
 
-/// No beginning of a document is taken for a whole one, and the error is where it ends.
+/// Every beginning of a document is an error, at the byte where it ends.
 #[test]
 fn every_beginning_is_cut() {
     for name in ["tiny.graph.json", "tiny.execution.json", "tiny.graph.cbor", "tiny.execution.cbor"] {
@@ -46,7 +46,7 @@ fn every_beginning_is_cut() {
     }
 }
 
-/// It makes no difference how the bytes come.
+/// The result does not depend on how the bytes come.
 #[test]
 fn pieces_are_put_together() {
     struct OneByOne<'b>(&'b [u8]);
@@ -97,7 +97,7 @@ fn damage_is_told_with_path_and_byte() {
     }
 }
 
-/// What is skipped may be as long as it likes.
+/// Skipped values may have any length.
 #[test]
 fn long_texts_are_refused_if_they_are_kept() {
     let long = "x".repeat((1 << 20) + 1);
@@ -108,7 +108,7 @@ fn long_texts_are_refused_if_they_are_kept() {
     assert_eq!(read(skipped.as_bytes()).unwrap().remarks.list.len(), 1);
 }
 
-/// What a tag says of a value is told, and an integer that is too long is not taken for bytes.
+/// Errors name the tag of a value, and an integer that is too long does not count as bytes.
 #[test]
 fn tags_of_cbor_are_told() {
     let cycles = |value: &[u8]| {

@@ -1,4 +1,4 @@
-//! Two profiles beside each other. The expected numbers come from `facts.json`, which the generator of the samples computed.
+//! Comparisons of two profiles. The expected numbers come from `facts.json`, which the generator of the samples computed.
 
 use poplar_inspect::profile::{
     DiffSubject, DiffTolerance, DiffValue, NotCompared, ProfileDiff, ProfileVerdict, Report, profile_diff,
@@ -134,7 +134,7 @@ fn tolerances_count_from_the_second_number() {
     assert!(!verdict(100.0, 0.0) && !verdict(0.0, 0.1) && !verdict(50.0, 0.05));
 }
 
-/// What is there several times under one name is summed up, and a name of only one profile differs.
+/// Items of one name are summed up, and a name of only one profile is a difference.
 #[test]
 fn names_need_not_be_unique() {
     let named = |names: [&str; 2]| {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{CASES, bytes, case, json as document, read};
 
-/// All that is expected is there: integers are equal, and fractions up to 1e-9. There may be more.
+/// Asserts that all expected facts are there: integers are equal, and fractions up to 1e-9. There may be more facts.
 fn hold(path: &str, ours: &Value, expected: &Value) {
     match (ours, expected) {
         (Value::Object(ours), Value::Object(expected)) => {
@@ -41,7 +41,7 @@ fn the_facts_of_all_samples_are_found() {
         let graph = report.graph.as_ref().unwrap();
         let ours = serde_json::to_value(facts(graph, report.execution.as_ref())).unwrap();
         let mut expected = document(&format!("{name}.facts.json"));
-        // It is that of the generator, and not in the report.
+        // The generator has this value, and the report does not.
         expected.as_object_mut().unwrap().remove("seed");
         hold(name, &ours, &expected);
         // Sections that cannot be known are left out, and not zero.
@@ -260,7 +260,7 @@ fn copies_overlap_with_compute_as_the_steps_say() {
     assert!(overlapped > 0, "in a sample, tiles compute during copies");
 }
 
-/// A bound on what is kept of lists by tile: nothing else is lost, and what fits is kept.
+/// With a bound on lists by tile, lists that fit are kept, and nothing else is lost.
 #[test]
 fn large_lists_are_kept_as_sums() {
     let report = |each_tile: bool, most_bytes: Option<u64>| {

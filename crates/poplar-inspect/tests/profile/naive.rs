@@ -168,7 +168,7 @@ impl Made {
         json!([{"bytes": self.live[0].0, "children": children(&self.live, 0)}])
     }
 
-    /// The cycles of each tile in a step that is no synchronisation.
+    /// The cycles of each tile in a step that is not a synchronisation.
     fn cycles(&self, (kind, which): (u8, usize)) -> Vec<u64> {
         match kind {
             0..3 => {

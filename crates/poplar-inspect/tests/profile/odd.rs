@@ -1,4 +1,5 @@
-//! Variants of a small report, each with something odd. `expect.json` says what is to be thought of each, and where.
+//! Variants of a small report, each with something odd. `expect.json` has the expected remark or error of each, and its
+//! place.
 
 use poplar_inspect::profile::{Error, Report, facts};
 
@@ -61,7 +62,7 @@ fn names_have_no_surrogates_and_keep_the_rest() {
     assert_eq!(graph.compute_sets.name(0), Some("bad \u{FFFD} half"));
 }
 
-/// What is odd in small reports, and what is not.
+/// Odd parts of small reports, and parts that only look odd.
 #[test]
 fn numbers_that_cannot_be_are_odd() {
     let target = |bytes: &str, all: &str| {

@@ -81,7 +81,7 @@ fn limits_hold_to_the_last_byte_and_cycle() {
     assert_eq!(limited(&|policy| policy.min_balance = Some(0.500_001)), ["PP404"]);
 }
 
-/// A limit that cannot be looked at has not passed.
+/// A limit that cannot be checked has not passed.
 #[test]
 fn limits_that_cannot_be_checked_fail() {
     let mut policy = Policy::default();
@@ -122,7 +122,7 @@ fn without(document: &mut Value, path: &[&str]) -> bool {
     }
 }
 
-/// From what a report does not have, nothing follows: whatever is taken away, nothing is found that was not found before.
+/// Missing parts lead to no findings: a report with a part removed has no finding that the whole report does not have.
 #[test]
 fn missing_parts_lead_to_no_conclusion() {
     let parts: [&[&str]; 18] = [
@@ -216,7 +216,7 @@ fn stricter() -> impl Strategy<Value = (Policy, Policy)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-    /// What a policy finds, a stricter one finds too.
+    /// A stricter policy finds everything that a policy finds.
     #[test]
     fn stricter_policies_never_find_less((loose, strict) in stricter(), case in 0..25_usize) {
         let name = expected().into_keys().nth(case).unwrap();

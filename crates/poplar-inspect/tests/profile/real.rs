@@ -1,5 +1,5 @@
 //! Figures that Poplar itself printed, in public documents (Graphcore's documentation of TensorFlow's logging, of Kubernetes and of its
-//! tutorials). The reports that they were of are not public, so these hold only what the figures say of each other.
+//! tutorials). The reports themselves are not public, so these tests only check that the figures agree with each other.
 
 use popef_findings::Finding;
 use poplar_inspect::profile::{Policy, Report, Selection, facts, propose, tiles};

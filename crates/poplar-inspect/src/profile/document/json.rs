@@ -240,7 +240,7 @@ fn is_integer(whole: &[u8], fraction: &[u8], shift: i64) -> bool {
     let zeros = fraction.iter().rev().chain(whole.iter().rev()).take_while(|digit| **digit == b'0').count();
     let digits = whole.len().saturating_add(fraction.len());
     let needed = i64::try_from(fraction.len().saturating_sub(zeros)).unwrap_or(i64::MAX);
-    // Zeros of the whole can move behind the point.
+    // Zeros before the point can move after it.
     let spare = i64::try_from(zeros.saturating_sub(fraction.len())).unwrap_or(i64::MAX);
     zeros == digits || needed <= shift.saturating_add(spare)
 }
