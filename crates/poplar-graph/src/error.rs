@@ -12,7 +12,7 @@ errors! {
         TooMany { what: &'static str } = "too-many", "there are too many {what}: at most {} are possible", u32::MAX;
         TooManyPlaces = "too-many-places", "the same programs are at too many places";
         BeforeItsNeeds { graph: String, op: u32 } = "before-its-needs",
-            "op {op} of the graph {graph:?} needs one that comes behind it";
+            "op {op} of the graph {graph:?} needs one that comes after it";
         Replication { factor: u32, stride: u32, group_size: u32 } = "replication",
             "groups of {group_size} replicas with stride {stride} do not fit the replication factor {factor}";
         NumberOfElements { shape: Shape, given: usize } = "number-of-elements",

@@ -202,7 +202,7 @@ impl<'o> DiffRenderer<'o> {
         let count = counted(bytes.b, "byte", "bytes");
         let count = if bytes.a == bytes.b { count } else { format!("{} -> {count}", bytes.a) };
         let mut line = if bytes.behind_tensors {
-            format!("    {count} behind the tensor data")
+            format!("    {count} after the tensor data")
         } else {
             format!("    data of {count}")
         };
@@ -268,7 +268,7 @@ impl<'o> DiffRenderer<'o> {
                     "bytes that mean nothing here differ"
                 };
                 self.out
-                    .put(&format!("note: {bytes} {differ} (behind tensors, or in messages); --exact tells where"))
+                    .put(&format!("note: {bytes} {differ} (after tensors, or in messages); --exact says where"))
                     .end_line()
             }
         }

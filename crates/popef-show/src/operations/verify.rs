@@ -146,7 +146,7 @@ impl<'a> VerifyRenderer<'a> {
         if whole == Some(false) && wrong == 0 && prefix != Some(false) {
             // Only then was all content compared.
             let is_meaning_same = content == Some(true) && prefix == Some(true);
-            let only_form = "  ~ only order, versions, the encoding of messages or bytes behind tensors";
+            let only_form = "  ~ only order, versions, the encoding of messages or bytes after tensors";
             let unknown = "  ~ the bytes differ; the manifest does not say where";
             out.put(if is_meaning_same { only_form } else { unknown }).end_line()?;
         }

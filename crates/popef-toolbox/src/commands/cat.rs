@@ -22,8 +22,9 @@ use crate::common::one_blob::OneBlob;
 
 /// Write the data of one blob to standard output
 ///
-/// The bytes are as they are in the file; for a tensor or feed, little-endian elements, row by row, or with --format npy a file for
-/// numpy, of a feed with the runs in front. Metadata has no data: its fields are written as JSON. Of a damaged file, blobs before the damage can be written.
+/// The bytes are as they are in the file; for a tensor or feed, little-endian elements, row by row, or with --format npy a file for numpy,
+/// of a feed with the runs in front. Metadata has no data: its fields are written as JSON. If the file is damaged, blobs before the damage
+/// can be written.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef cat [OPTIONS] <FILE> <NAME>\n       popef cat [OPTIONS] --blob <N> <FILE>", after_help = "\
 Examples:

@@ -16,8 +16,8 @@ use crate::common::compression::{To, Work};
 
 /// Compress the executables in files
 ///
-/// Everything else in a file stays as it is. What is written is read back, unpacked and compared with the old executables; only
-/// then the new file appears. Executables that are compressed already, or would not become smaller, stay as they are.
+/// Everything else in a file stays as it is. The new file is read back, unpacked and compared with the old executables before
+/// it appears. Executables that are compressed already, or would not become smaller, stay as they are.
 ///
 /// It is not known which formats the vendor's library can read. zlib is the most likely one. popef decompress undoes it.
 #[derive(Debug, clap::Args)]
@@ -31,10 +31,10 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
-    /// Format and level: zlib or gzip, and perhaps :0 to :9; zlib:6 if nothing is said
+    /// Format and level: zlib or gzip, with or without :0 to :9; the default is zlib:6
     #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, default_value_t, hide_default_value = true)]
     compression: Packing,
-    /// Compress again what is compressed already, perhaps in another format
+    /// Also compress executables again that are already compressed
     #[arg(long)]
     recompress: bool,
     /// Compress on N processors, at most 8; 0 is all of them

@@ -15,8 +15,8 @@ use crate::common::compression::{To, Work};
 
 /// Decompress the executables in files
 ///
-/// zlib, gzip, zstd and LZ4 are known. Everything else in a file stays as it is. What is written is read back and compared with
-/// the unpacked old executables; only then the new file appears.
+/// zlib, gzip, zstd and LZ4 are known. Everything else in a file stays as it is. The new file is read back and compared with
+/// the unpacked old executables before it appears.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef decompress [OPTIONS] -o <NEW> <FILE>\n       popef decompress [OPTIONS] --output-dir <DIR> <FILE>...\n       popef decompress [OPTIONS] --in-place <FILE>...", after_help = "\
 Examples:

@@ -26,8 +26,8 @@ const AFTER: &str = "Examples:
 /// Compare two files by meaning
 ///
 /// Blobs are paired by type and name; several of one name by their order. Metadata is compared field by field, tensors and
-/// feeds by value, executables by what they unpack to, other blobs by their bytes. Order, versions, compression, and bytes
-/// behind tensors do not count, except with --exact.
+/// feeds by value, executables by their unpacked bytes, other blobs by their bytes. Order, versions, compression, and
+/// bytes after tensors do not count, except with --exact.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {

@@ -26,7 +26,7 @@ Examples:
   popef explain                             all rules, one line each
   popef explain PE101 PE012
   popef explain PP201                       one of popef profile
-  popef explain blob-cut                    the code of an error, as it stands behind its text
+  popef explain blob-cut                    the code of an error, as it stands after its text
   popef explain policy                      what a file for --policy can have, with examples
   popef explain --format json PE101")]
 pub(crate) struct Args {

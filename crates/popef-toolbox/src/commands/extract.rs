@@ -44,16 +44,16 @@ pub(crate) struct Args {
     inputs: Inputs,
     #[command(flatten)]
     filter: Filter,
-    /// The folder to make, with those that it is in; or one file: .npy, .npz, .safetensors, .bin or .json
+    /// The folder to make, with its parent folders; or one file: .npy, .npz, .safetensors, .bin or .json
     #[arg(short, long, value_name = "DIR", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Write tensors and feeds as npy, npz, safetensors or raw bytes; npy if nothing is said
+    /// Write tensors and feeds as npy (the default), npz, safetensors or raw bytes
     #[arg(long, value_name = "FORM", value_parser = named(Arrays::ALL.iter().copied(), |form| form.as_str()), hide_possible_values = true, help_heading = "Output")]
     tensors_as: Option<Arrays>,
     /// Unpack executables that are compressed; `pack` compresses them anew
     #[arg(long, help_heading = "Output")]
     unpacked: bool,
-    /// Replace DIR if nothing but what was extracted is in it, or the one file
+    /// Replace the one file, or DIR if it has only extracted files
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Only say what would be written

@@ -34,8 +34,8 @@ const AFTER: &str = "Examples:
 
 /// Compute digests of files, blobs and contents
 ///
-/// The digest of a content does not depend on order, compression, versions, and bytes behind tensors: two files with the same
-/// are the same for popef diff.
+/// A content digest does not depend on order, compression, versions, and bytes after tensors: files with the same content
+/// digest are the same for popef diff.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef hash [OPTIONS] <FILE>...", after_help = AFTER)]
 pub(crate) struct Args {
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Also compute the digest of each whole file
     #[arg(long, help_heading = "Digests")]
     whole: bool,
-    /// Show digests of data as it is stored, and not of what it means; the JSON has both
+    /// Show digests of data as it is stored, and not of its content; the JSON has both
     #[arg(long, help_heading = "Digests")]
     data: bool,
     /// Print only lines as sha256sum or b3sum do, of any files

@@ -19,9 +19,8 @@ use crate::common::values::named;
 
 /// Make one file of several
 ///
-/// The new file has the blobs of all files, in order. What is together in one file stays together. Of different files, blobs with
-/// the same type, name and content are written once, and those with the same type and name but other content are an error, unless
-/// --keep says which ones are meant.
+/// The new file has the blobs of all files, in order. Blobs of one file stay together. Blobs of different files with the same
+/// type, name and content are written once. If only the content differs, that is an error, unless --keep says which ones to keep.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef merge [OPTIONS] -o <NEW> <FILE>...", after_help = "\
 Examples:
@@ -33,17 +32,17 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
-    /// Of blobs with the same type and name in different files, keep those of the first file, of the last, or all
+    /// Which blobs to keep when several files have the same type and name: first, last or all
     ///
-    /// first and last decide between other contents; equal ones are written once. all writes all blobs of all files, also equal
-    /// ones: so the parts of `popef split --max-size` become the old file. But executables of two files cannot have one name: equal
-    /// ones are written once, and others are an error.
+    /// first and last choose between blobs with different contents; identical blobs are written once. all writes every blob, so
+    /// that the parts of `popef split --max-size` become the original file again. But executables of different files must have
+    /// different names: identical ones are written once, and others are an error.
     #[arg(long, value_name = "WHICH", value_parser = keep(), hide_possible_values = true)]
     keep: Option<Keep>,
     /// Executables are the same if they unpack to the same bytes, however they are compressed
     #[arg(long)]
     unpacked: bool,
-    /// Leave out what comes before PopEF in a file, such as the pickle in a .poptorch file
+    /// Leave out the bytes before PopEF in a file, such as the pickle of a .poptorch file
     ///
     /// Otherwise it is kept if it is in the first file. In another one it is an error.
     #[arg(long)]

@@ -25,7 +25,7 @@ use crate::common::findings::{check_strict, say_findings};
 use crate::common::rows::Rows;
 use crate::common::values::{GivenArrays, named_arrays};
 
-/// Make a file of what `extract` took out, or of other parts
+/// Make a file from a folder of `extract`, or from other parts
 ///
 /// A folder gives the same file again, byte for byte, with what was changed in the folder since: an array that was replaced,
 /// metadata that was edited. Before anything is written, tensors and feeds are compared with their anchors.
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// An opaque blob, for the executable if there is one
     #[arg(long = "opaque", value_name = "NAME=FILE", value_parser = named_file, help_heading = "Blobs")]
     opaques: Vec<NamedFile>,
-    /// Compress executables that become smaller by it: zlib or gzip, and perhaps :0 to :9
+    /// Compress executables if they become smaller: zlib or gzip, with or without :0 to :9
     #[arg(long, value_name = "FORMAT[:LEVEL]", value_parser = str::parse::<Packing>, help_heading = "Output")]
     compression: Option<Packing>,
     /// Also write data that does not fit its anchor

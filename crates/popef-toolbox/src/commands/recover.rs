@@ -19,11 +19,11 @@ use serde::Serialize;
 
 use super::Command;
 
-/// Keep what is whole of a damaged file, in a new file
+/// Keep the whole blobs of a damaged file, in a new file
 ///
-/// These are the blobs before the damage, and those behind a blob whose header still says where the next one begins. Blobs are not
-/// searched for anywhere else: what looks like one may be data. The report says which bytes are lost. The data of blobs is copied,
-/// and not checked: `popef check --deep` does that. A file that is not damaged is copied as it is.
+/// These are the blobs before the damage, and those after a blob whose header still says where the next one begins. No other place
+/// is searched: bytes that look like a blob may be data. The report says which bytes are lost. The data of blobs is copied, and
+/// not checked: `popef check --deep` does that. A file that is not damaged is copied as it is.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef recover [OPTIONS] -o <NEW> <FILE>\n       popef recover [OPTIONS] --in-place <FILE>", after_help = "\
 Examples:

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     inputs: Inputs,
     /// The page to write; `-` is standard output
     ///
-    /// A name that ends like another format, such as .json, is refused.
+    /// A name with the ending of another format, such as .json, is refused.
     #[arg(short, long, value_name = "HTML", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace the page if it exists

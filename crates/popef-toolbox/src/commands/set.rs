@@ -80,24 +80,24 @@ pub(crate) struct Args {
     model: Option<String>,
     /// Give blobs another name
     ///
-    /// What refers to them gets the new name too: anchors to tensors and feeds, metadata and opaque blobs to executables.
+    /// References to them get the new name too: anchors to tensors and feeds, metadata and opaque blobs to executables.
     /// --type says which blobs are meant if those of several types have the name.
     #[arg(long, value_name = "OLD=NEW", help_heading = "Blobs")]
     rename: Vec<String>,
-    /// Leave what refers to renamed blobs as it is
+    /// Do not change references to renamed blobs
     #[arg(long, requires = "rename", help_heading = "Blobs")]
     keep_references: bool,
     /// Replace the data of tensors and feeds by arrays of the same name
     ///
     /// ARRAYS is an .npz, .safetensors or .npy file, or a folder of .npy files such as `popef extract` makes. NAME=FILE is for the
     /// tensor NAME, whatever the array in the file is called. Each array must have the type and shape of its tensor; that of a feed has
-    /// the runs in front. Bytes stand for 8-bit floats. Bytes behind the end of a tensor stay.
+    /// the runs in front. Bytes stand for 8-bit floats. Bytes after the end of a tensor stay.
     #[arg(long, value_name = "[NAME=]ARRAYS", value_hint = ValueHint::AnyPath, value_parser = named_arrays(), help_heading = "Blobs")]
     tensors: Vec<GivenArrays>,
     /// Add the tensors of --tensors that the file does not have, if it has an input of that name
     #[arg(long, requires = "tensors", help_heading = "Blobs")]
     add_missing: bool,
-    /// Drop the bytes behind the end of tensors and feeds, and behind metadata, which are not part of them
+    /// Drop the bytes after the end of tensors and feeds, and after metadata, which are not part of them
     #[arg(long, help_heading = "Blobs")]
     drop_surplus: bool,
     /// Set the version of the chosen blobs

@@ -21,8 +21,9 @@ use super::Command;
 
 /// Make several files of one
 ///
-/// Each part is a PopEF file. Nothing appears until all parts are written. popef merge makes one file of them again, and of parts
-/// by size the same file, with --keep all. --type, --filter and --exclude choose which blobs are written; all others are in no part.
+/// Each part is a PopEF file. Nothing appears until all parts are written. popef merge makes one file from them again; with
+/// --keep all, it makes the same file from parts by size. --type, --filter and --exclude choose the blobs that are written; the
+/// others are left out.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef split [OPTIONS] --by <WHAT> -o <DIR> <FILE>\n       popef split [OPTIONS] --max-size <SIZE> -o <DIR> <FILE>", after_help = "\
 Examples:
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     /// What becomes a part: kind, model or size
     ///
     /// kind: executables with metadata and opaque blobs; tensors; feeds. model: each executable that metadata names, with all
-    /// that belongs to it; what several models use is in each of their parts, and what no model uses is in a part of its own.
+    /// its blobs; blobs that several models use are in each of their parts, and blobs of no model are in a part of their own.
     /// size: as --max-size says.
     #[arg(long, value_name = "WHAT", value_parser = named(By::ALL.iter().copied(), |by| by.as_str()), required_unless_present = "max_size", hide_possible_values = true)]
     by: Option<By>,

@@ -21,8 +21,8 @@ use crate::common::values::path;
 
 /// Drop blobs from a file
 ///
-/// What --drop names is dropped, except what --exclude names. Everything else stays, in its order. The report says what was dropped,
-/// and stderr what can no longer be loaded. popef strip --dry-run shows it without a change.
+/// Blobs that --drop names are dropped, except those that --exclude names. All others stay, in their order. The report lists the
+/// dropped blobs, and stderr says what can no longer be loaded. popef strip --dry-run shows it without a change.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "popef strip [OPTIONS] --drop <TYPE[:GLOB]> -o <NEW> <FILE>\n       popef strip [OPTIONS] --drop <TYPE[:GLOB]> --in-place <FILE>", after_help = "\
 Examples:
@@ -41,9 +41,9 @@ pub(crate) struct Args {
     file: PathBuf,
     /// Drop blobs of TYPE, or only those whose name matches GLOB; can be given several times
     ///
-    /// TYPE is executable, metadata, tensor, feed, opaque or any; several with commas. A blob is dropped if any --drop names it.
-    /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata goes by the name of its executable.
-    /// `prefix` is what comes before the first blob, such as a pickle. A number is one blob: its index, as `popef ls` shows it under `#`.
+    /// TYPE is executable, metadata, tensor, feed, opaque or any; several with commas. A blob is dropped if any --drop names it. `*`
+    /// matches any characters, `?` one character, `[a-c]` one of these letters. Metadata goes by the name of its executable. `prefix`
+    /// stands for the bytes before the first blob, such as a pickle. A number is one blob: its index, as `popef ls` shows it under `#`.
     #[arg(long, value_name = "TYPE[:GLOB]", value_parser = Drop::parse, required = true, help_heading = "Selection")]
     drop: Vec<Drop>,
     /// Do not drop blobs whose name matches GLOB; this counts more than --drop

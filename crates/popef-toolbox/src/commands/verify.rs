@@ -36,7 +36,7 @@ const AFTER: &str = "Examples:
   popef verify models.manifest --type tensor                 # only the tensors
   popef verify SHA256SUMS                                    # lines of sha256sum";
 
-/// Compare files with a manifest of theirs
+/// Compare files with their manifest
 ///
 /// MANIFEST is the JSON of popef hash, or lines of sha256sum or b3sum. The paths in it are relative to the working folder, as for
 /// sha256sum -c. If blobs are chosen with --type, --filter or --exclude, only these are compared, and nothing of a file as a whole.
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Only these files. If the manifest has one entry, FILE may have any name
     #[arg(value_name = "FILE", value_parser = path())]
     files: Vec<PathBuf>,
-    /// Compare only what files mean: compression, order and versions may differ
+    /// Compare only contents: compression, order and versions may differ
     #[arg(long, help_heading = "Digests")]
     content: bool,
     /// sha256 or blake3: what the lines of MANIFEST are, if it is not JSON; without it, either fits

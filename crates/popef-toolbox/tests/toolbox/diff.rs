@@ -55,12 +55,12 @@ fn bytes_behind_a_tensor_are_called_so() {
     bytes[usize::try_from(end).unwrap() - 1] ^= 1;
     place.write("other.popef", bytes);
     let same = place.run(&["diff", "PE008.popef", "other.popef"]).good();
-    let note = "\nnote: 1 byte that means nothing here differs (behind tensors, or in messages); --exact tells where\n";
+    let note = "\nnote: 1 byte that means nothing here differs (after tensors, or in messages); --exact says where\n";
     assert!(same.text().ends_with(note), "{same:?}");
     let run = place.run(&["diff", "--exact", "PE008.popef", "other.popef"]);
     let unit = if surplus == 1 { "byte" } else { "bytes" };
     let first = len - 1;
-    let words = format!("    {surplus} {unit} behind the tensor data, 1 differ, first at {first} of the data\n");
+    let words = format!("    {surplus} {unit} after the tensor data, 1 differ, first at {first} of the data\n");
     assert!(run.status == 1 && run.text().contains(&words), "{words}: {run:?}");
     let json = place.run(&["diff", "--exact", "--format", "json", "PE008.popef", "other.popef"]).json();
     let expected =

@@ -89,7 +89,7 @@ fn only_what_was_compared_is_said_to_be_the_same() {
     }
     place.write("executable.popef", original);
     place.run(&["set", "executable.popef", "--set-version", "9.9", "--in-place"]).good();
-    is_said(&all.out, "only order, versions, the encoding of messages or bytes behind tensors");
+    is_said(&all.out, "only order, versions, the encoding of messages or bytes after tensors");
 }
 
 /// Without the digest of the whole file too: those of the headers and of the data cover each byte.
@@ -100,7 +100,7 @@ fn a_manifest_covers_headers_and_order() {
     assert_eq!(place.run(&["verify", "m.json"]).good().text(), "executable.popef: OK\n");
     let original = place.read("executable.popef");
     let words =
-        "executable.popef: FAILED\n  ~ only order, versions, the encoding of messages or bytes behind tensors\n";
+        "executable.popef: FAILED\n  ~ only order, versions, the encoding of messages or bytes after tensors\n";
     let other_version = ["set", "executable.popef", "--set-version", "9.9", "--in-place"];
     let other_order =
         "merge parts/executable-tensors.popef parts/executable-executables.popef -o executable.popef --force";

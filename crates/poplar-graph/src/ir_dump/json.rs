@@ -72,9 +72,9 @@ impl<'b> Json<'b> {
         }
         loop {
             let key = self.text(Role::Key)?;
-            self.expect(b':', "':' behind a key")?;
+            self.expect(b':', "':' after a key")?;
             member(self, key)?;
-            if !self.goes_on(b'}', "',' or '}' behind a value")? {
+            if !self.goes_on(b'}', "',' or '}' after a value")? {
                 return Ok(());
             }
         }
@@ -88,7 +88,7 @@ impl<'b> Json<'b> {
         }
         loop {
             element(self)?;
-            if !self.goes_on(b']', "',' or ']' behind a value")? {
+            if !self.goes_on(b']', "',' or ']' after a value")? {
                 return Ok(());
             }
         }

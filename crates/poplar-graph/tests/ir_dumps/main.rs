@@ -213,7 +213,7 @@ fn a_loop_without_a_number_of_runs_has_none() {
     assert_eq!(dump.notes, []);
 }
 
-/// What is wrong, how many ops come before, and where the reader says so.
+/// A broken dump: the error, the number of ops before it, and its place.
 struct Broken {
     what: &'static str,
     json: &'static str,
@@ -241,7 +241,7 @@ const BROKEN: &[Broken] = &[
     Broken { what: "a tensor without a name", json: r#"{"m" :[GOOD,{"type":"A","inputs":[{"shape":"[]"}]}]}"#, kept: Some(1), kind: WrongForm, message: "an input or output of an op has no name", place: (1, 95) },
     Broken { what: "inputs that are a text", json: r#"{"m" :[GOOD,{"type":"A","inputs":"x"}]}"#, kept: Some(1), kind: WrongForm, message: "the inputs or outputs of an op is not a list", place: (1, 94) },
     Broken { what: "attributes in a list", json: r#"{"m" :[GOOD,{"type":"A","attributes":[]}]}"#, kept: Some(1), kind: WrongForm, message: "the attributes of an op is not an object", place: (1, 98) },
-    Broken { what: "no comma", json: r#"{"m" :[GOOD GOOD]}"#, kept: Some(1), kind: NotJson, message: "',' or ']' behind a value is missing", place: (1, 73) },
+    Broken { what: "no comma", json: r#"{"m" :[GOOD GOOD]}"#, kept: Some(1), kind: NotJson, message: "',' or ']' after a value is missing", place: (1, 73) },
     Broken { what: "no colon", json: r#"{"m" :[GOOD,{"type" "A"}]}"#, kept: Some(1), kind: Cut, message: "a text does not end", place: (1, 74) },
     Broken { what: "no value", json: r#"{"m" :[GOOD,{"type":}]}"#, kept: Some(1), kind: NotJson, message: "a value is missing", place: (1, 81) },
     Broken { what: "a bracket of the other kind", json: r#"{"m" :[GOOD,{"type":"A","x":[1}]}"#, kept: Some(1), kind: NotJson, message: "a value, a comma or a bracket is missing", place: (1, 91) },

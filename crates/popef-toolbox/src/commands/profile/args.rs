@@ -58,13 +58,13 @@ pub(crate) struct Args {
     /// The tables of steps and of layers need an execution. A layer is all steps whose names begin alike.
     #[arg(long, value_name = "WHAT", value_parser = named(ProfileTable::ALL.iter().copied(), |by| by.as_str()), hide_possible_values = true, help_heading = "Selection")]
     pub(super) by: Option<ProfileTable>,
-    /// Show only rows of the table whose name contains TEXT; an exchange is called like its program, and tiles have no names
+    /// Show only rows of the table whose name contains TEXT; an exchange has the name of its program, and tiles have none
     #[arg(long, value_name = "TEXT", requires = "by", help_heading = "Selection")]
     pub(super) name: Option<String>,
     /// Show only rows of the table with these numbers, such as 17 or 3,17,40..44; the first tile is 0, and A..B ends before B
     #[arg(long, value_name = "NUMBERS", value_parser = number_or_range, value_delimiter = ',', requires = "by", help_heading = "Selection")]
     pub(super) numbers: Option<Vec<Range<u32>>>,
-    /// So many parts of a name, between slashes, make a layer [default: 1]
+    /// Number of parts of a name, between slashes, that make a layer [default: 1]
     #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Selection")]
     pub(super) depth: Option<NonZeroUsize>,
     /// Order of the table: size (bytes or cycles), code (bytes of it), number or name; programs have their own [default: size]
@@ -73,7 +73,7 @@ pub(crate) struct Args {
     /// Show at most N rows [default: 20 as text; in other formats all, up to 100 times the bytes of the report]
     #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Output")]
     pub(super) top: Option<NonZeroUsize>,
-    /// An execution works on N items: show how many it does in a second
+    /// Show the items per second of an execution that works on N items
     #[arg(long, value_name = "N", value_parser = from_one::<NonZeroU64>, conflicts_with = "by", help_heading = "Output")]
     pub(super) items: Option<NonZeroU64>,
     /// Format: text; json, one document; ndjson, lines of JSON; csv, a table; html, one page; for findings also sarif, github and junit

@@ -16,7 +16,7 @@ use crate::common::values::{named, path, tolerance};
 /// Compare two profiling reports
 ///
 /// Memory is compared by category and by the fullest tile, cycles by the names of compute sets and of steps. Several of one name are
-/// summed up. What only one report tells is not compared, and said.
+/// summed up. Facts that only one report has are not compared, and the output says so.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

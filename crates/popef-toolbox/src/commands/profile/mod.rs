@@ -34,7 +34,7 @@ impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
         if let Some(What::Diff(args)) = &self.what {
             if self.findings.is_check() || self.by.is_some() || self.output.is_some() || self.trace.is_some() {
-                return Err(wrong("only --format goes before diff; its own options go behind it"));
+                return Err(wrong("only --format goes before diff; its own options go after it"));
             }
             return args.run(tool);
         }

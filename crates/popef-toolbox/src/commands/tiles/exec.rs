@@ -28,9 +28,9 @@ use crate::common::values::path;
 /// Show how full the tiles of an executable are, and whether it fits
 ///
 /// Reads the executables of a PopEF file, Poplar's archive.a, or a bare executable. Each tile has a program, an ELF file: its sections and
-/// symbols are shown, the fullest tiles first. CODE, CONSTANTS, DATA and ZEROED are what the flags of sections say; Poplar may put all
-/// into .text. The memory of a tile is what --tile-memory says, or the metadata's IPU version, or the number of tiles. What is between
-/// sections does not count. What is inside a PopEF file's executable is inferred: no sample is public.
+/// symbols are shown, the fullest tiles first. CODE, CONSTANTS, DATA and ZEROED follow from the flags of sections; Poplar may put
+/// everything into .text. The memory of a tile comes from --tile-memory, the metadata's IPU version, or the number of tiles. Gaps between
+/// sections do not count. The content of a PopEF file's executable is inferred: no sample is public.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -19,10 +19,10 @@ use poplar_inspect::tiles::{Order, Target, linear_counts, number_of_elements};
 
 use crate::common::values::path;
 
-/// Estimate how the inputs, outputs and weights of a model lie on tiles
+/// Estimate how inputs, outputs and weights of a model are spread over tiles
 ///
 /// This is an estimate: a file does not say where tensors are. Each tensor of the metadata is spread by the default mapping of its
-/// type, one behind the other, on the IPUs that the metadata names. Activations, code and streams are not in it, nor tensors in
+/// type, one after the other, on the IPUs that the metadata names. Activations, code and streams are not in it, nor tensors in
 /// remote buffers. An input and an output with one name and shape, as weights have them, count once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -17,7 +17,7 @@ use crate::common::values::path;
 /// Show the memory of tiles: variables, gaps, and what is always live
 ///
 /// Reads Poplar's lowered variables: the vars.json that an engine up to SDK 2.1 writes if its option debug.loweredVarDumpFile names such
-/// a file. The lower bound is what a tile needs whatever the allocation, because variables that interfere cannot share bytes.
+/// a file. The lower bound is the memory that a tile needs for any allocation, because variables that interfere cannot share bytes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
