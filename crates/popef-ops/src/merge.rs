@@ -385,7 +385,6 @@ impl<'f> Plan<'f> {
         self.files.get(place.input)?.blob(place.blob)
     }
 
-    /// The kept blobs of a file.
     fn kept(&self, file: usize) -> impl Iterator<Item = Blob<'f>> {
         let taken = self.taken.get(file).map(Vec::as_slice).unwrap_or_default();
         let blobs = self.files.get(file).into_iter().flat_map(File::blobs);

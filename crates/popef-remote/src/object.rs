@@ -201,7 +201,6 @@ impl Context {
         }
     }
 
-    /// Explains an error of a store.
     fn explain(&self, error: &object_store::Error, trace: &Trace) -> Failure {
         let seen = trace.seen();
         let http = source::<HttpError>(error);

@@ -419,7 +419,6 @@ impl<D: Destination> Writer<D> {
     }
 }
 
-/// The info of an executable.
 fn executable<'n>(name: impl Into<Text<'n>>, uncompressed_size: Option<u64>) -> ExecutableInfo {
     ExecutableInfo { name: name.into().into_owned(), uncompressed_size }
 }

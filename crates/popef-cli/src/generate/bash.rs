@@ -7,7 +7,6 @@ pub(super) fn script(program: &Program, names: &[&str]) -> String {
     filled(program, names, &cases("", program), parts)
 }
 
-/// The script of a program with commands.
 pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String {
     let commands = program.all_commands();
     let of_commands = commands.iter().map(|(typed, command)| cases(&pattern(typed), command));

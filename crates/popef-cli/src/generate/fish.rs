@@ -18,7 +18,6 @@ fn function(program: &Program) -> String {
     format!("__{}_names", program.name.replace('-', "_"))
 }
 
-/// The script of a program with commands.
 pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String {
     let commands: Vec<_> = program.all_commands().iter().map(|(command, _)| format!("'{command}'")).collect();
     let find = FIND.replace("{name}", &program.name).replace("{commands}", &commands.join(" "));

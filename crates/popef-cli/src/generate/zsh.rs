@@ -5,7 +5,6 @@ pub(super) fn script(program: &Program, names: &[&str]) -> String {
     filled(program, names, &arguments(program, 4))
 }
 
-/// The script of a program with commands.
 pub(super) fn script_with_commands(program: &Program, names: &[&str]) -> String {
     filled(program, names, &format!("{LOCALS}{}", body(program, 4)))
 }

@@ -156,7 +156,6 @@ impl<'f> Lot<'f> {
     }
 }
 
-/// One element from its bytes.
 fn element_of(tensors: DataBlob<'_>, bytes: &[u8]) -> Result<Element, PopefError> {
     let info = popef::TensorInfo::new(tensors.data_type(), []);
     let value = popef::read::Elements::from_bytes(&info, bytes)?.values().ok().and_then(|mut values| values.next());

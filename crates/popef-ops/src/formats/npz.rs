@@ -39,7 +39,6 @@ pub(super) struct Entry {
     checksum: u32,
 }
 
-/// An archive.
 #[derive(Debug)]
 pub(super) struct Archive {
     file: Place,
@@ -61,7 +60,6 @@ fn damaged(what: &str) -> Error {
     bad(format!("the archive is damaged: {what}"))
 }
 
-/// The error, of an entry.
 fn in_entry(name: &Text<'_>, error: Error) -> Error {
     Error::of_part(&format!("entry {name:?}"), error)
 }

@@ -190,7 +190,6 @@ fn feed(name: &Text<'static>, path: &Path) -> Result<Part, Error> {
 /// The origin of an array in memory, for errors.
 const MEMORY: &str = "memory";
 
-/// A tensor of an array.
 fn tensor(array: Array, from: &str) -> Part {
     let info = TensorDataInfo { name: array.name.clone(), tensor_info: array.info.clone() };
     Part::new(Kind::Tensor(info), vec![Bytes::Array(array.into())], from)

@@ -291,7 +291,6 @@ pub(super) fn unset_value(path: &Path, field: &Field) -> Result<Value, Error> {
     field.kind.nothing().ok_or_else(|| Error::new(Code::WrongValue, message()))
 }
 
-/// A value with other fields.
 pub(super) fn edited<T: Serialize + DeserializeOwned>(value: &T, parts: &[(&Field, Value)]) -> Result<T, Error> {
     let impossible = |error: serde_json::Error| Error::new(Code::WrongValue, error.to_string());
     let mut object = serde_json::to_value(value).map_err(impossible)?;

@@ -25,7 +25,6 @@ pub(super) enum Place<'f> {
 /// The input anchors of a file by their names. The first of a name counts.
 pub(super) type Inputs<'m> = HashMap<&'m Text<'static>, &'m Anchor>;
 
-/// The inputs of all metadata.
 pub(super) fn inputs(metadata: &BTreeMap<usize, Metadata>) -> Inputs<'_> {
     let anchors = metadata.values().flat_map(|metadata| &metadata.anchors);
     let inputs = anchors.filter(|anchor| anchor.tensor_type == TensorType::Input);

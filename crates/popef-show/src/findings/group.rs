@@ -161,7 +161,6 @@ impl Group {
         self.report.unsafe_pickles.binary_search(&file).is_ok()
     }
 
-    /// The findings in a file.
     pub(super) fn findings_in(&self, file: usize) -> &[Finding] {
         of_file(&self.report.findings, file, |finding| finding.file)
     }

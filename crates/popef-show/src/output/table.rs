@@ -199,7 +199,6 @@ impl Cell {
     }
 }
 
-/// A share in percent.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
@@ -254,7 +253,6 @@ pub(crate) fn write_csv_heading<R: TableRow>(out: &mut Out) -> io::Result<()> {
     out.put(&keys::<R>().join(",")).end_line()
 }
 
-/// Writes rows of CSV.
 pub(crate) fn write_csv_rows<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borrow<R>>) -> io::Result<()> {
     let keys = keys::<R>();
     rows.into_iter().try_for_each(|row| write_csv_row(out, &keys, row.borrow()))

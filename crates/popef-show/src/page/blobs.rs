@@ -133,7 +133,6 @@ fn holds<'f>(blob: &Blob<'f>, report: &FileReport<'f>) -> String {
     text
 }
 
-/// The cells of the values.
 fn cells(html: &mut Html<'_>, values: &Values) {
     let Values::Known(stats) = values else {
         html.put("<td class=\"value\"></td><td class=\"value\"></td><td class=\"value\"></td><td>");

@@ -63,7 +63,6 @@ impl SummaryReport<'_> {
 /// The maximum number of categories and activities that are shown.
 const ROWS: usize = 6;
 
-/// Writes the summary.
 fn write(out: &mut Out, report: &SummaryReport<'_>, found: &[&Finding]) -> io::Result<()> {
     let SummaryReport { head, graph, summary, items_per_second, model } = report;
     out.text(Kind::Group, head.path.text());
@@ -324,7 +323,6 @@ pub(super) fn bar(part: f64, whole: f64) -> String {
     "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).unwrap_or(&"")
 }
 
-/// A time.
 pub(super) fn time(seconds: f64) -> String {
     let (scale, unit) = match seconds {
         _ if seconds < 1e-6 => (1e9, "ns"),

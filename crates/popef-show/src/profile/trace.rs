@@ -30,7 +30,6 @@ pub struct Timeline<'t> {
     pub is_stopped: fn() -> bool,
 }
 
-/// An event.
 #[derive(Serialize)]
 struct Event<'e, A: Serialize> {
     ph: &'static str,

@@ -61,7 +61,6 @@ impl<'f> MetadataView<'f> {
         view
     }
 
-    /// The names of all anchors.
     pub(crate) fn anchor_names(&self) -> impl Iterator<Item = &Text<'static>> {
         self.anchor_values().iter().map(|anchor| &anchor.name)
     }

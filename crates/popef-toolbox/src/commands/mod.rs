@@ -15,7 +15,6 @@ macro_rules! commands {
         pub(crate) enum Commands { $( $variant($command::Args), )+ }
 
         impl Commands {
-            /// The names of all commands.
             pub(crate) const NAMES: &[&str] = &[ $( stringify!($command), )+ ];
 
             /// The words that users type: `popef merge`.

@@ -91,7 +91,6 @@ impl Job<'_> {
     }
 }
 
-/// The exit status.
 fn exit(status: Status) -> u8 {
     match status {
         Status::Same | Status::NothingChosen => 0,

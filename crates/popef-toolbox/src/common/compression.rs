@@ -38,7 +38,6 @@ pub(crate) enum To {
     Plain,
 }
 
-/// A file of the report.
 #[derive(Serialize)]
 struct FileReport {
     #[serde(flatten)]

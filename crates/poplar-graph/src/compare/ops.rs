@@ -137,7 +137,6 @@ enum Field<'i> {
     Setting(&'i str),
 }
 
-/// Its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value<'i> {
     Text(&'i str),

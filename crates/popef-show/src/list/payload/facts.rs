@@ -23,7 +23,6 @@ impl<'o> Facts<'o> {
         Facts { out: self.out, indent: self.indent.saturating_add(2) }
     }
 
-    /// A fact.
     pub(super) fn fact(&mut self, label: &str, value: impl Display) -> io::Result<()> {
         self.label(label);
         self.value(&value)

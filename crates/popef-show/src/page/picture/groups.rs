@@ -82,7 +82,6 @@ impl<'v> Group<'v> {
         }
     }
 
-    /// The anchors that are named.
     pub(super) fn named(&self) -> &[AnchorView<'v>] {
         let most = if self.count > Self::FIRST + 1 { Self::FIRST } else { self.first.len() };
         self.first.get(..most).unwrap_or(&self.first)

@@ -176,7 +176,6 @@ fn box_height(phases: &[(usize, String)]) -> usize {
     HEAD + 6 + phases.len().max(1) * (PHASE + 8)
 }
 
-/// The model with its phases.
 fn model_box(html: &mut Html<'_>, frame: Frame, phases: &[(usize, String)]) {
     let Frame { x, y, width } = frame;
     html.put("<g class=\"programs\">");

@@ -134,7 +134,6 @@ fn active_cycles(
     Some(cycles)
 }
 
-/// The vertices of each type.
 fn vertices(graph: &GraphProfile, types: usize) -> Vec<u64> {
     let mut vertices = vec![0_u64; types];
     for count in graph.compute_sets.vertices.iter().flatten() {
