@@ -45,7 +45,7 @@ popef::seam::named! {
 
 impl Names {
     /// The word that is offered for a blob, if any.
-    fn of(self, blob: &Blob<'_>) -> Option<String> {
+    fn offer(self, blob: &Blob<'_>) -> Option<String> {
         let name = blob_name(blob);
         let name = name.to_str().ok().filter(|name| is_sound(name))?;
         Some(match self {
@@ -87,7 +87,7 @@ fn offered(kind: Names, typed: &str, words: &[OsString]) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut names = Vec::new();
     for file in files {
-        names.extend(file.blobs().filter_map(|blob| kind.of(&blob)).filter(|name| seen.insert(name.clone())));
+        names.extend(file.blobs().filter_map(|blob| kind.offer(&blob)).filter(|name| seen.insert(name.clone())));
     }
     if names.len() > MOST {
         let typed = [typed.to_owned(), unquoted(typed)];

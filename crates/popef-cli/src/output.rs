@@ -91,8 +91,8 @@ impl Goes {
             Goes::Stdout => Target::Stream(stdout()),
             Goes::To(path, overwrite) => elsewhere::target(path, *overwrite),
             Goes::Trial(path, overwrite) => elsewhere::trial(path, *overwrite),
-            Goes::Into(path, overwrite) => into(path, |folder| TargetFolder::At(folder, *overwrite)),
-            Goes::IntoTrial(path, overwrite) => into(path, |folder| TargetFolder::Trial(folder, *overwrite)),
+            Goes::Into(path, overwrite) => folder_target(path, |folder| TargetFolder::At(folder, *overwrite)),
+            Goes::IntoTrial(path, overwrite) => folder_target(path, |folder| TargetFolder::Trial(folder, *overwrite)),
         }
     }
 
@@ -106,7 +106,7 @@ impl Goes {
 }
 
 /// The target of a path that was joined from a folder and a name.
-fn into<'p>(path: &'p Path, at: impl Fn(&'p Path) -> TargetFolder<'p>) -> Target<'p> {
+fn folder_target<'p>(path: &'p Path, at: impl Fn(&'p Path) -> TargetFolder<'p>) -> Target<'p> {
     let both = path.parent().zip(path.file_name());
     both.map_or(Target::Nowhere, |(folder, name)| Target::In(at(folder), name))
 }

@@ -52,10 +52,10 @@ enum ByFiles<'f> {
 
 impl ByFiles<'_> {
     /// Calls `work` with the names that count for a file.
-    fn of<T>(&self, opened: &Opened, work: impl FnOnce(&Provided<'_>) -> T) -> T {
+    fn work_with<T>(&self, opened: &Opened, work: impl FnOnce(&Provided<'_>) -> T) -> T {
         match self {
             ByFiles::OfAll(provided) => work(provided),
-            ByFiles::OfEach => work(&Provided::by(|| Names::of(opened))),
+            ByFiles::OfEach => work(&Provided::gathered(|| Names::of(opened))),
         }
     }
 }
@@ -73,7 +73,7 @@ impl Inputs<'_> {
     ) {
         let held = self.hold();
         let provided = self.provided(&held);
-        let work = |index, opened: &Opened| provided.of(opened, |provided| work(index, opened, provided));
+        let work = |index, opened: &Opened| provided.work_with(opened, |provided| work(index, opened, provided));
         let make = |index| match held.get(&index) {
             Some(opened) => Some(work(index, opened)),
             None => self.open(index).map(|opened| work(index, &opened)),
@@ -88,7 +88,7 @@ impl Inputs<'_> {
         let make = |index| if held.contains_key(&index) { None } else { self.open(index) };
         let mut index = 0;
         in_order(self.paths.len(), AHEAD, make, |opened| {
-            let work = |opened| provided.of(opened, |provided| work(index, opened, provided));
+            let work = |opened| provided.work_with(opened, |provided| work(index, opened, provided));
             let done = opened.as_ref().or(held.get(&index)).map_or(ControlFlow::Continue(()), work);
             index = index.saturating_add(1);
             done
@@ -99,7 +99,7 @@ impl Inputs<'_> {
         if !self.together {
             return ByFiles::OfEach;
         }
-        ByFiles::OfAll(Provided::by(|| {
+        ByFiles::OfAll(Provided::gathered(|| {
             let mut all = self.names_of_others(held);
             held.values().for_each(|opened| all.add(Names::of(opened)));
             all

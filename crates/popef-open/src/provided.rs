@@ -36,7 +36,7 @@ pub(crate) struct Names<'f> {
 }
 
 impl<'f> Provided<'f> {
-    pub(crate) fn by(gather: impl Fn() -> Names<'f> + Sync + 'f) -> Self {
+    pub(crate) fn gathered(gather: impl Fn() -> Names<'f> + Sync + 'f) -> Self {
         Provided { gather: Box::new(gather), names: OnceLock::new() }
     }
 

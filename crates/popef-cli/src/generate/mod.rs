@@ -67,7 +67,7 @@ pub fn manual(
 
 /// Writes the manual page of a command of a program, with the help of the commands in it.
 pub fn manual_of_command(out: &mut dyn Write, command: Command) -> io::Result<()> {
-    let sections: Vec<_> = command.get_subcommands().map(of_inner).chain(own_sections(&command)).collect();
+    let sections: Vec<_> = command.get_subcommands().map(inner_section).chain(own_sections(&command)).collect();
     manual(out, command.version(env!("CARGO_PKG_VERSION")).disable_version_flag(true), sections)
 }
 
@@ -89,7 +89,7 @@ fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
 }
 
 /// The help of a command inside a command.
-fn of_inner(command: &Command) -> (String, String) {
+fn inner_section(command: &Command) -> (String, String) {
     let help = command.clone().term_width(MANUAL_WIDTH).color(ColorChoice::Never).render_long_help().to_string();
     let lines = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     (command.get_bin_name().unwrap_or(command.get_name()).to_owned(), lines)

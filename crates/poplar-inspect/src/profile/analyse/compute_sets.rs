@@ -59,7 +59,7 @@ pub fn compute_sets<'g>(
     let sizes = parts.and_then(|parts| parts.total_bytes.as_ref());
     let row = |(compute_set, nth): (u32, usize)| {
         let sums = cycles.compute_set(compute_set);
-        let runs = runs.as_ref().map(|runs| runs.of_compute_set(compute_set));
+        let runs = runs.as_ref().map(|runs| runs.compute_set(compute_set));
         let vertices = graph.compute_sets.vertices.get(nth).into_iter().flatten();
         ComputeSetRow {
             compute_set,
@@ -74,5 +74,5 @@ pub fn compute_sets<'g>(
             size: sizes.and_then(|sizes| sizes.rows.get(nth)).map(|row| row.sum),
         }
     };
-    selection.of((0_u32..).zip(0..graph.compute_sets.len()).map(row))
+    selection.choose((0_u32..).zip(0..graph.compute_sets.len()).map(row))
 }

@@ -111,7 +111,7 @@ impl Consistency {
     }
 
     /// Compares integers that depend on the clocks of tiles.
-    fn of_clocks(&mut self, step: Option<u32>, key: &'static str, stated: Option<u64>, recomputed: u64) {
+    fn clock_integer(&mut self, step: Option<u32>, key: &'static str, stated: Option<u64>, recomputed: u64) {
         self.integer(step, key, stated, Some(recomputed));
         if let Some(stated) = stated {
             let Compared { values, different } = &mut self.of_clocks;
@@ -318,10 +318,10 @@ impl Clocks {
         }
         let Some(from) = from else { return };
         let number = Some(number);
-        consistency.of_clocks(number, "cyclesFrom", step.cycles_from, from);
-        consistency.of_clocks(number, "cyclesTo", step.cycles_to, end.saturating_sub(1));
+        consistency.clock_integer(number, "cyclesFrom", step.cycles_from, from);
+        consistency.clock_integer(number, "cyclesTo", step.cycles_to, end.saturating_sub(1));
         let overlapped = end.min(self.latest_end).saturating_sub(from);
-        consistency.of_clocks(number, "cyclesOverlapped", step.cycles_overlapped, overlapped);
+        consistency.clock_integer(number, "cyclesOverlapped", step.cycles_overlapped, overlapped);
         self.latest_end = self.latest_end.max(end);
     }
 
@@ -356,8 +356,8 @@ fn compare_totals(
 ) {
     if clocks.unknown_from.is_none() {
         let end = clocks.clocks.iter().copied().max().unwrap_or_default();
-        consistency.of_clocks(None, "cycles", simulation.cycles, end);
-        consistency.of_clocks(None, "tileCycles.sync", simulation.tile_cycles.get("sync").copied(), clocks.sync);
+        consistency.clock_integer(None, "cycles", simulation.cycles, end);
+        consistency.clock_integer(None, "tileCycles.sync", simulation.tile_cycles.get("sync").copied(), clocks.sync);
     }
     let cycles = Cycles::of(graph, Some(execution));
     let kinds = [

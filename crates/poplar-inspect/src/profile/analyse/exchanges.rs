@@ -73,7 +73,7 @@ pub fn exchanges<'g>(
         let of = programs.get(&(row.exchange_kind, row.exchange)).copied().unwrap_or_default();
         ExchangeRow { program: of.first, name: of.name, code_bytes: row.code_bytes.or(of.code_bytes), ..row }
     };
-    selection.of(rows(graph, execution, runs.as_ref()).map(named))
+    selection.choose(rows(graph, execution, runs.as_ref()).map(named))
 }
 
 /// All exchanges, without what their programs say.
@@ -87,7 +87,7 @@ fn rows<'g: 'e, 'e>(
         let of_kind = graph.exchanges_of(kind);
         (0_u32..).zip(0..of_kind.len()).map(move |(exchange, _)| {
             let sums = cycles.exchange(kind, exchange);
-            let runs = runs.map(|runs| runs.of_exchange(kind, exchange));
+            let runs = runs.map(|runs| runs.exchange(kind, exchange));
             ExchangeRow {
                 exchange_kind: kind,
                 exchange,

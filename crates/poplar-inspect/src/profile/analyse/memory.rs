@@ -222,7 +222,7 @@ pub fn categories<'g>(graph: &'g GraphProfile, selection: &Selection<'_>) -> Vec
             overflowed: category.overflowed.non_overlapped.saturating_add(category.overflowed.overlapped),
         }
     };
-    selection.of(all.map(row))
+    selection.choose(all.map(row))
 }
 
 /// The memory of a tile.
@@ -288,7 +288,7 @@ pub fn tiles<'g>(graph: &'g GraphProfile, selection: &Selection<'_>, categories:
         max_not_always_live: liveness.and_then(|live| live.max_not_always_live_by_tile.get(tile).copied()),
         largest_categories: Vec::new(),
     };
-    let mut rows = selection.of((0_u32..).zip(0..tiles).map(row));
+    let mut rows = selection.choose((0_u32..).zip(0..tiles).map(row));
     // Only for the rows that are wanted.
     for row in &mut rows {
         row.largest_categories = largest(memory, row.tile, categories);

@@ -35,11 +35,11 @@ impl Runs {
         Some(runs)
     }
 
-    pub(super) fn of_compute_set(&self, compute_set: u32) -> u64 {
+    pub(super) fn compute_set(&self, compute_set: u32) -> u64 {
         self.compute_sets.get(&compute_set).copied().unwrap_or_default()
     }
 
-    pub(super) fn of_exchange(&self, kind: ExchangeKind, exchange: u32) -> u64 {
+    pub(super) fn exchange(&self, kind: ExchangeKind, exchange: u32) -> u64 {
         let [internal, external, host] = &self.exchanges;
         let map = match kind {
             ExchangeKind::Internal => internal,

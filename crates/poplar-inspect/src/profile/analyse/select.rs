@@ -79,7 +79,7 @@ impl<'s> Selection<'s> {
     }
 
     /// Chooses from rows in the order of the report. No more than twice the limit are in memory at a time.
-    pub fn of<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Vec<R> {
+    pub fn choose<R: Row>(&self, rows: impl IntoIterator<Item = R>) -> Vec<R> {
         let wanted = rows.into_iter().filter(|row| self.has(row.name(), row.number()));
         first(wanted, self.limit, |rows| self.arrange(rows))
     }

@@ -81,10 +81,10 @@ impl<'r> StepBalances<'r> {
     /// The known balances, in the order of the steps.
     pub fn iter(&self) -> impl Iterator<Item = StepBalance> + use<'r> {
         let balances = *self;
-        self.simulation.steps.numbered().filter_map(move |(number, step)| balances.of(number, &step))
+        self.simulation.steps.numbered().filter_map(move |(number, step)| balances.balance(number, &step))
     }
 
-    pub(in crate::profile) fn of(&self, number: u32, step: &Step<'_>) -> Option<StepBalance> {
+    pub(in crate::profile) fn balance(&self, number: u32, step: &Step<'_>) -> Option<StepBalance> {
         match self.cycles.step(step).filter(|sums| sums.most > 0) {
             Some(sums) => Some(StepBalance {
                 active_tile_balance: balance(sums.sum, sums.most, u64::from(sums.tiles)),
@@ -300,7 +300,7 @@ fn least_balanced<'r>(balances: &StepBalances<'r>, all: u64) -> Option<HeavyStep
     let mut least: Option<HeavyStep<'r>> = None;
     for (number, step) in balances.simulation.steps.numbered() {
         let Some(cycles) = step.cycles.filter(|cycles| cycles.saturating_mul(100) >= all) else { continue };
-        let Some(StepBalance { tile_balance, .. }) = balances.of(number, &step) else { continue };
+        let Some(StepBalance { tile_balance, .. }) = balances.balance(number, &step) else { continue };
         let is_worse = |least: &HeavyStep<'_>| {
             tile_balance < least.tile_balance || tile_balance == least.tile_balance && cycles > least.cycles
         };
@@ -401,7 +401,7 @@ pub fn layers<'r>(execution: &'r ExecutionProfile, depth: usize, selection: &Sel
         cycles: sums.cycles,
         share: share(sums.cycles),
     };
-    selection.of(layers.into_iter().map(row))
+    selection.choose(layers.into_iter().map(row))
 }
 
 /// The first parts of a name. A slash at the start begins the first part.

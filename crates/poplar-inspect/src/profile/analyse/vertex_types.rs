@@ -85,7 +85,7 @@ pub fn vertex_types<'g>(
             vertices: vertices.get(nth).copied().unwrap_or_default(),
         }
     });
-    selection.of(rows)
+    selection.choose(rows)
 }
 
 /// Cycles in which the vertices of a type run.
@@ -115,7 +115,7 @@ fn active_cycles(
         if let Some(of_type) = cycles.get_mut(vertex_type as usize) {
             of_type.once = of_type.once.saturating_add(more);
             if let (Some(in_run), Some(runs)) = (&mut of_type.in_run, &runs) {
-                *in_run = in_run.saturating_add(more.saturating_mul(runs.of_compute_set(compute_set)));
+                *in_run = in_run.saturating_add(more.saturating_mul(runs.compute_set(compute_set)));
             }
             of_type.longest = of_type.longest.max(longest);
         }

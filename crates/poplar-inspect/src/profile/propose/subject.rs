@@ -193,7 +193,7 @@ impl<'r> Subject<'r> {
                 first: number,
                 runs: 0,
                 cycles: 0,
-                tile_balance: sums.balance.of(number, &step).map(|it| it.tile_balance),
+                tile_balance: sums.balance.balance(number, &step).map(|it| it.tile_balance),
                 active_tiles: step.active_tiles,
                 thread_balance: step.thread_balance,
             });
