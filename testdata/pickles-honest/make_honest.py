@@ -16,6 +16,7 @@ import argparse
 import array
 import cmath
 import collections
+import csv
 import datetime
 import decimal
 import fractions
@@ -25,6 +26,7 @@ import inspect
 import io
 import ipaddress
 import itertools
+import json
 import logging
 import math
 import operator
@@ -33,8 +35,11 @@ import pickle
 import random
 import re
 import signal
+import statistics
+import string
 import sys
 import types
+import urllib.parse
 import uuid
 import zipfile
 import zoneinfo
@@ -71,6 +76,11 @@ def of_python():
     dump(f"{version}-user", [collections.UserString("a"), collections.UserList("a"), collections.UserDict(a=1)], (0, 2, 4))
     dump(f"{version}-buffers", [io.BytesIO(b"a"), io.StringIO("b")], (2, 4))
     dump(f"{version}-random", random.Random(1), (4,))
+    values = [
+        statistics.NormalDist(1, 2), string.Template("$a"), urllib.parse.urlparse("http://a/b?c#d"), urllib.parse.urlsplit("//a"),
+        urllib.parse.urldefrag("a#b"), csv.excel(), json.JSONEncoder(), logging.Formatter(), logging.Formatter("{a}", style="{"),
+    ]
+    dump(f"{version}-values", values, (0, 2, 4))
     functions = [
         functools.partial(int, base=2), functools.partial(collections.OrderedDict, [("a", 1)]), operator.itemgetter("a"),
         operator.itemgetter(0, "b"), itertools.groupby, inspect.signature(lambda a, b=1: None), inspect.Parameter.empty,
@@ -95,6 +105,8 @@ def of_numpy():
     fields = numpy.zeros(2, [("a", "i4"), ("b", "f8")])
     views = [fields, fields.view(numpy.recarray), fields.view(numpy.recarray)[0], fields.view(fields.dtype)]
     dump(f"{version}-views", [*views, numpy.recarray((2,), [("a", "i4"), ("b", object)])], (0, 2, 4))
+    fields = numpy.zeros(1, [(("title", "a"), object), ("__index_level_0__", "i8"), ("x y", "U3")])
+    dump(f"{version}-fields", [fields, fields[["x y"]], fields[["a", "x y"]]], (0, 2, 4))
     inner = numpy.dtype([("a", "i1"), ("b", object)], align=True)
     kinds = [
         [("a", "f8"), ("b", "f8")], inner, [("a", inner, (2,)), ("b", "U3")], (object, (2,)), ("f4", (2, 3)), [(("title", "a"), "f4")],
@@ -108,6 +120,8 @@ def of_numpy():
         dump(f"{version}-strings", [*kinds, *(numpy.array(["a", "bc"], kind) for kind in kinds)], (0, 2, 4))
     more = [numpy.poly1d([1, 2]), numpy.char.array(["a"]), numpy.finfo(numpy.float32), numpy.add, numpy.sin]
     dump(f"{version}-more", more, (4,))
+    series = [numpy.polynomial.Polynomial([1, 2]), numpy.polynomial.Chebyshev([1]), numpy.polynomial.HermiteE([1])]
+    dump(f"{version}-series", series, (0, 2, 4))
     dump(f"{version}-functions", [numpy.mean, numpy.sum, numpy.argmax, functools.partial(numpy.float32, 3)], (4,))
     if numpy.__version__ >= "2.4":
         dump(f"{version}-indices", [numpy.ndindex, numpy.ndindex(2, 3)], (2, 4))
@@ -126,6 +140,7 @@ def of_pandas():
         pandas.offsets.MonthEnd(), pandas.offsets.DateOffset(months=2), pandas.Series(pandas.arrays.SparseArray([0, 1])),
     ]
     dump(f"{version}-more", more, (2, 4))
+    dump(f"{version}-years", [pandas.offsets.FY5253(), pandas.offsets.FY5253Quarter()], (2, 4))
     kinds = [pandas.Series([1, 2], dtype="Int64"), pandas.Series(["a", "b"], dtype="category"), pandas.Timestamp(0), pandas.Timedelta(1)]
     dump(f"{version}-records", [frame.to_records(), frame.to_records(index=False), frame.to_records()], (2, 4))
     dump(f"{version}-frames", [frame, frame.set_index(["a", "c"]), frame.set_index("d"), *kinds], (2, 4))

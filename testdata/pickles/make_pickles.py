@@ -629,6 +629,9 @@ def types_of_numpy():
     objects, numbers = kind("O8") + plain(-1, 63), kind("f8") + plain(-1, 0)
     fields = lambda of, at: b"}" + text("a") + of + number(at) + b"\x86s"
     with_fields = lambda of, at, flags, size=8: state(b"N", text("a") + b"\x85", fields(of, at), size, flags)
+    texts = lambda names: b"(" + b"".join(map(text, names)) + b"t"
+    placed = lambda name, of, at: text(name) + of + number(at) + b"\x86"
+    names = lambda *all, of=None, size=8, flags=16: state(b"N", texts([name for name, *_ in all] if of is None else of), b"}(" + b"".join(placed(*each) for each in all) + b"u", size, flags)
     again = lambda fields, size=8: kind(f"V{size}") + state(b"N", text("a") + b"\x85", fields, size, 16)
     shared = again(b"}\x94" + text("a") + numbers + b"K\x00\x86s")
     change = "(change of {})"
@@ -662,6 +665,18 @@ def types_of_numpy():
         ("array-called", array(called(imported_name("builtins", "list"), b"]")), "dangerous"),
         ("computed", called(imported_name("numpy", "dtype"), called(imported_name("builtins", "str"), b"K\x01")) + plain(-1, 0), "dangerous"),
         ("instance", b"(" + text("V8") + b"inumpy\ndtype\n" + with_fields(objects, 0, 0), "dangerous"),
+        # A number and a pointer in one place, and names that are no fields or two of one.
+        ("overlap", kind("V8") + names(("a", objects, 0), ("b", numbers, 0), flags=27), "dangerous"),
+        ("overlap-of-sub", kind("V16") + names(("a", times(kind("O8") + plain(-1, 63), 2), 0), ("b", numbers, 8), size=16, flags=27), "dangerous"),
+        ("overlap-numbers", kind("V8") + names(("a", numbers, 0), ("b", numbers, 0)), "ordinary"),
+        ("view", kind("V16") + names(("a", numbers, 0), size=16, flags=27), "ordinary"),
+        ("no-zeros", kind("V8") + with_fields(objects, 0, 19), "dangerous"),
+        ("name-missing", kind("V8") + names(("a", objects, 0), of=("a", "b"), flags=27), "dangerous"),
+        ("name-of-none", kind("V8") + names(("a", objects, 0), of=("b",), flags=27), "dangerous"),
+        ("name-twice", kind("V16") + names(("a", objects, 0), ("a", objects, 8), of=("a", "a"), size=16, flags=27), "dangerous"),
+        ("names-more", kind("V16") + names(("a", objects, 0), ("b", objects, 8), of=("a",), size=16, flags=27), "dangerous"),
+        ("names-none", kind("V8") + names(("a", objects, 0), of=(), flags=27), "dangerous"),
+        ("names-other-order", kind("V16") + names(("a", numbers, 0), ("b", numbers, 8), of=("b", "a"), size=16), "ordinary"),
     ):
         write(f"type-{name}", b"\x80\x04" + body + b".", verdict, *[change.format("numpy._core.multiarray._reconstruct" if "array" in name else "numpy.dtype")] * (verdict == "dangerous"))
     # A dictionary through the memo is also a state that may be changed.
@@ -670,6 +685,35 @@ def types_of_numpy():
         ("open", again(b"}\x94" + text("a") + again(b"h\x00") + b"K\x00\x86s")),
     ):
         write(f"type-fields-again-{name}", b"\x80\x04" + body + b".", "dangerous", ATTRIBUTE, change.format("numpy.dtype"))
+    # A second name of a field. One that is none of its titles is a field of its own.
+    field = lambda title: objects + b"K\x00" + text(title) + b"\x87\x94"
+    for name, both, verdict in (
+        ("title", text("a") + field("b") + text("b") + b"h\x00", "ordinary"),
+        ("title-first", text("b") + field("b") + text("a") + b"h\x00", "ordinary"),
+        ("title-other", text("a") + field("d") + text("b") + b"h\x00", "dangerous"),
+        ("title-alone", text("a") + numbers + b"K\x08\x86" + text("b") + field("b"), "dangerous"),
+        ("title-later", text("a") + field("b") + text("c") + objects + b"K\x08\x86" + text("b") + b"h\x00", "dangerous"),
+    ):
+        of = text("a") + b"\x85" if text("c") not in both else text("a") + text("c") + b"\x86"
+        write(f"type-{name}", b"\x80\x04" + kind("V16") + state(b"N", of, b"}(" + both + b"u", 16, 27) + b".", verdict, *[change.format("numpy.dtype")] * (verdict == "dangerous"))
+    # Picklers name the class of an array, and never call it. With a buffer, NumPy takes its bytes for pointers.
+    buffer = b"C\x08AAAAAAAA"
+    for name, body, path in (
+        ("call", called(imported_name("numpy", "ndarray"), b"K\x01", objects, buffer), "numpy.ndarray"),
+        ("call-offset", called(imported_name("numpy", "ndarray"), b"K\x01", numbers, buffer, b"J\x00\xf0\xff\xff"), "numpy.ndarray"),
+        ("call-record", called(imported_name("numpy.rec", "recarray"), b"K\x01", objects, buffer), "numpy.rec.recarray"),
+        ("call-text", called(imported_name("numpy", "chararray"), b"K\x01", b"K\x08", b"\x89", buffer), "numpy.chararray"),
+        ("call-matrix", called(imported_name("numpy", "matrix"), buffer), "numpy.matrix"),
+        ("call-masked", called(imported_name("numpy.ma", "MaskedArray"), buffer), "numpy.ma.MaskedArray"),
+        ("call-new", imported_name("numpy", "ndarray") + b"K\x01" + objects + buffer + b"\x87\x81", "numpy.ndarray"),
+        ("call-new-names", imported_name("numpy", "ndarray") + b"K\x01\x85" + dictionary(dtype=objects, buffer=buffer) + b"\x92", "numpy.ndarray"),
+        ("call-object", b"(" + imported_name("numpy", "ndarray") + b"K\x01" + objects + buffer + b"o", "numpy.ndarray"),
+        ("call-instance", b"(K\x01" + objects + buffer + b"inumpy\nndarray\n", "numpy.ndarray"),
+    ):
+        write(f"array-{name}", b"\x80\x04" + body + b".", "dangerous", f"(call of {path})")
+    partial = called(imported_name("functools", "partial"), imported_name("numpy", "ndarray"), b"K\x01")
+    write("array-partial", b"\x80\x04" + partial + b".", "dangerous", "functools.partial")
+    write("array-named", b"\x80\x04" + imported_name("numpy", "ndarray") + b".", "ordinary")
     cut = b"](NNe" + called(imported_name("builtins", "slice"), b"N") + b"]s"
     write("type-array-sliced", b"\x80\x04" + array(cut) + b".", "dangerous", "(change of a value)")
 

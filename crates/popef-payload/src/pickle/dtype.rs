@@ -1,7 +1,5 @@
 //! A type of NumPy's, as a pickle makes it.
 
-use super::values::Extent;
-
 /// The flags of a type whose values are pointers to objects.
 const OBJECT: u8 = 0x3f;
 /// The flags of a type with fields that have such values.
@@ -94,10 +92,50 @@ impl Type {
     }
 }
 
+/// A type, and where it is in another one.
+#[derive(Clone, Copy)]
+pub(super) struct Placed {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) has_objects: bool,
+    /// A second name of the field, a text.
+    pub(super) title: Option<u32>,
+}
+
 /// A dictionary of fields.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Fields {
-    pub(super) extent: Extent,
+    /// Where the last byte of them ends.
+    pub(super) end: u32,
+    pub(super) has_objects: bool,
+    /// One begins before another one ends that comes earlier, or has only a title.
+    may_overlap: bool,
+    /// The sum of what the names hash to.
+    pub(super) names: u32,
+    /// The place of the field that came last, and whether its name has come.
+    last: Option<u32>,
+    is_named: bool,
     /// It is a part of a type, so nothing changes it any more except through the memo.
     pub(super) is_closed: bool,
+}
+
+impl Fields {
+    /// Adds a field by what its name hashes to, or by its title, which is no name. One comes right behind the other.
+    pub(super) fn add(&mut self, at: u32, field: Placed, name: Option<u32>) {
+        let is_same = self.last == Some(at) && !(self.is_named && name.is_some());
+        if !is_same {
+            self.may_overlap = !self.are_apart() || field.start < self.end;
+            self.is_named = false;
+        }
+        self.last = Some(at);
+        self.end = self.end.max(field.end);
+        self.has_objects |= field.has_objects;
+        self.is_named |= name.is_some();
+        self.names = self.names.wrapping_add(name.unwrap_or_default());
+    }
+
+    /// Whether it is known that no two of them overlap.
+    pub(super) fn are_apart(&self) -> bool {
+        !self.may_overlap && (self.last.is_none() || self.is_named)
+    }
 }

@@ -1,9 +1,10 @@
 //! What the walks over all pickles in the data share.
 
+use std::hash::RandomState;
 use std::sync::Arc;
 
 use super::archive::Unpacking;
-use super::dtype::{Fields, Type};
+use super::dtype::{Fields, Placed, Type};
 use super::halt::Halt;
 use super::imports::Imports;
 use super::list::List;
@@ -98,7 +99,12 @@ pub(super) struct Machine<N> {
     pub(super) memo: Memo<N>,
     pub(super) texts: Texts,
     pub(super) types: List<Type>,
+    pub(super) placed: List<Placed>,
     pub(super) fields: List<Fields>,
+    /// Makes numbers of the names of fields, others in each run, so that nobody can make names with the same sum.
+    pub(super) hasher: RandomState,
+    /// What the names of a tuple hash to.
+    pub(super) hashes: Vec<u64>,
     inner: Option<Box<Machine<N>>>,
 }
 
@@ -110,7 +116,10 @@ impl<N> Default for Machine<N> {
             memo: Memo::default(),
             texts: Texts::default(),
             types: List::default(),
+            placed: List::default(),
             fields: List::default(),
+            hasher: RandomState::default(),
+            hashes: Vec::new(),
             inner: None,
         }
     }
@@ -122,6 +131,7 @@ impl<N: Copy> Machine<N> {
         self.memo.clear();
         self.texts.clear();
         self.types.truncate(0);
+        self.placed.truncate(0);
         self.fields.truncate(0);
     }
 

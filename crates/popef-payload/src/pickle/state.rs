@@ -124,5 +124,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 }
 
 fn is_reserved_name(name: &[u8]) -> bool {
-    name.starts_with(b"__") && name.ends_with(b"__") && !NOTES.contains(&name)
+    // pandas names columns of an index so.
+    let is_note = NOTES.contains(&name) || name.starts_with(b"__index_level_");
+    name.starts_with(b"__") && name.ends_with(b"__") && !is_note
 }

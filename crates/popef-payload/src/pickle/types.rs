@@ -1,11 +1,14 @@
 //! NumPy's types. NumPy believes the state of a type: false sizes, offsets and flags let it read and write anywhere in memory.
 //! So a state must be like the ones that NumPy writes.
 
+use std::hash::BuildHasher;
+
 use super::ImportClass;
-use super::dtype::{COUNTED, Fields, HARMLESS, Kind, Type, WITH_OBJECTS};
+use super::dtype::{COUNTED, Fields, HARMLESS, Kind, Placed, Type, WITH_OBJECTS};
 use super::halt::Halt;
 use super::keep::Keep;
-use super::values::{Arguments, Extent, StandIn, TypePlace};
+use super::machine::Machine;
+use super::values::{Arguments, StandIn, TypePlace};
 use super::walk::Walk;
 use popef::seam::as_usize;
 
@@ -68,17 +71,53 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     }
 
     /// Returns the stand-in for a tuple of the values from `start` on, if it may be a part of a type.
-    pub(super) fn type_part_from(&mut self, start: usize) -> Option<Arguments> {
+    pub(super) fn type_part_from(&mut self, start: usize) -> Result<Option<Arguments>, Halt> {
+        Ok(match self.names_from(start)? {
+            Some(sum) => {
+                let is_plain = self.arguments_from(start) == Some(Arguments::Plains);
+                Some(Arguments::Names { is_plain, sum })
+            }
+            None => self.field_from(start)?.or_else(|| self.other_part_from(start)),
+        })
+    }
+
+    /// Returns what the texts from `start` on hash to, if they are different texts and nothing else.
+    fn names_from(&mut self, start: usize) -> Result<Option<u32>, Halt> {
+        let Machine { stack, texts, hasher, hashes, .. } = &mut *self.level;
+        hashes.clear();
+        for value in stack.exact_from(start) {
+            let StandIn::Text(text) = value else { return Ok(None) };
+            hashes.try_reserve(1)?;
+            hashes.push(hasher.hash_one(texts.get(text)));
+        }
+        hashes.sort_unstable();
+        let is_again = hashes.iter().zip(hashes.iter().skip(1)).any(|(hash, next)| hash == next);
+        let sum = hashes.iter().fold(0, |sum: u32, &hash| sum.wrapping_add(half(hash)));
+        Ok((!is_again && !hashes.is_empty()).then_some(sum))
+    }
+
+    /// Keeps the field that the values from `start` on are: a type, where it begins, and maybe a title.
+    fn field_from(&mut self, start: usize) -> Result<Option<Arguments>, Halt> {
+        let mut values = self.level.stack.exact_from(start);
+        let parts: [Option<StandIn>; 4] = std::array::from_fn(|_| values.next());
+        let [Some(StandIn::Type(place)), Some(StandIn::Number(offset)), title, None] = parts else { return Ok(None) };
+        drop(values);
+        let Some(Type { size, flags, .. }) = self.type_at(place) else { return Ok(None) };
+        let title = if let Some(StandIn::Text(title)) = title { Some(title) } else { None };
+        let start = u32::try_from(offset).ok();
+        let Some((start, end)) = start.and_then(|start| Some((start, start.checked_add(size)?))) else {
+            return Ok(None);
+        };
+        let at = u32::try_from(self.level.placed.len()).ok();
+        self.level.placed.push(Placed { start, end, has_objects: flags & COUNTED != 0, title })?;
+        Ok(at.map(Arguments::Field))
+    }
+
+    fn other_part_from(&mut self, start: usize) -> Option<Arguments> {
         let mut values = self.level.stack.exact_from(start);
         let first = values.next()?;
         let rest: [Option<StandIn>; 9] = std::array::from_fn(|_| values.next());
         match (first, rest) {
-            (StandIn::Type(place), [Some(StandIn::Number(offset)), _, None, ..]) => {
-                drop(values);
-                let Type { size, flags, .. } = self.type_at(place)?;
-                let end = u32::try_from(offset).ok()?.checked_add(size)?;
-                Extent::new(flags & COUNTED != 0, end).map(Arguments::Field)
-            }
             (StandIn::Type(place), [Some(StandIn::Tuple(Arguments::Lengths { product, .. })), None, ..]) => {
                 drop(values);
                 let Type { size, flags, .. } = self.type_at(place)?;
@@ -157,17 +196,21 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
 
     /// Adds the values from `start` on to a dictionary of fields. Returns whether all of them are fields.
     pub(super) fn add_fields(&mut self, at: u32, start: usize) -> bool {
-        let Some(fields) = self.level.fields.get_mut(as_usize(at.into())) else { return false };
-        let mut values = self.level.stack.exact_from(start).skip(1).step_by(2);
-        let extent = values.try_fold(fields.extent, |extent, field| match field {
-            StandIn::Tuple(Arguments::Field(field)) => Some(extent.with(field)),
-            _ => None,
-        });
-        extent.map(|extent| fields.extent = extent).is_some()
+        let Machine { stack, texts, placed, fields, hasher, .. } = &mut *self.level;
+        let Some(fields) = fields.get_mut(as_usize(at.into())) else { return false };
+        let (keys, values) = (stack.exact_from(start).step_by(2), stack.exact_from(start).skip(1).step_by(2));
+        keys.zip(values).all(|item| {
+            let (StandIn::Text(name), StandIn::Tuple(Arguments::Field(at))) = item else { return false };
+            let Some(field) = placed.get(as_usize(at.into())) else { return false };
+            let name = texts.get(name);
+            let is_title = field.title.is_some_and(|title| texts.get(title) == name);
+            fields.add(at, field, (!is_title).then(|| half(hasher.hash_one(name))));
+            true
+        })
     }
 
-    /// Returns the extent of the fields of a type: of none, too. `None` if they are something else, or may still change.
-    fn fields_of(&mut self, fields: StandIn) -> Option<Option<Extent>> {
+    /// Returns the fields of a type: none, too. `None` if they are something else, or may still change.
+    fn fields_of(&mut self, fields: StandIn) -> Option<Option<Fields>> {
         let (at, is_again) = match fields {
             StandIn::None => return Some(None),
             StandIn::Fields(at) => (at, false),
@@ -176,12 +219,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         };
         let fields = self.level.fields.get_mut(as_usize(at.into()))?;
         fields.is_closed |= !is_again;
-        fields.is_closed.then_some(Some(fields.extent))
+        fields.is_closed.then_some(Some(*fields))
     }
 }
 
 /// Returns the stand-in for the state of a type, if its parts fit together.
-fn type_state(sub: StandIn, names: StandIn, fields: Option<Extent>, size: i32, flags: i32) -> Option<Arguments> {
+fn type_state(sub: StandIn, names: StandIn, fields: Option<Fields>, size: i32, flags: i32) -> Option<Arguments> {
     // Before NumPy 2, they are a signed byte.
     let flags = u8::try_from(flags).ok().or_else(|| i8::try_from(flags).ok().map(i8::cast_unsigned))?;
     let has_parts = sub != StandIn::None || fields.is_some();
@@ -190,12 +233,28 @@ fn type_state(sub: StandIn, names: StandIn, fields: Option<Extent>, size: i32, f
         (StandIn::Tuple(Arguments::SubType { flags: of, size: len }), None) => {
             names == StandIn::None && flags == of && i64::from(len) == i64::from(size)
         }
-        (StandIn::None, Some(extent)) => {
-            let wanted = if extent.has_objects() { WITH_OBJECTS } else { 0 };
-            let is_flagged = flags & wanted == wanted && flags & !(wanted | HARMLESS) == 0;
-            names != StandIn::None && is_flagged && i64::from(extent.end()) <= i64::from(size)
+        (StandIn::None, Some(fields)) => {
+            // A view of some fields keeps the flags of all.
+            let of_objects = if flags & COUNTED == 0 { 0 } else { WITH_OBJECTS };
+            let is_flagged = flags & of_objects == of_objects && flags & !(of_objects | HARMLESS) == 0;
+            // A number that overlaps a pointer could change it.
+            let is_safe = !fields.has_objects || of_objects != 0 && fields.are_apart();
+            sum_of(names) == Some(fields.names) && is_flagged && is_safe && i64::from(fields.end) <= i64::from(size)
         }
         _ => false,
     };
     is_like.then_some(Arguments::TypeState { flags, has_parts, size })
+}
+
+/// Returns what the names of a type hash to together.
+fn sum_of(names: StandIn) -> Option<u32> {
+    match names {
+        StandIn::Tuple(Arguments::Names { sum, .. }) => Some(sum),
+        StandIn::Tuple(Arguments::Nothing) => Some(0),
+        _ => None,
+    }
+}
+
+fn half(hash: u64) -> u32 {
+    u32::try_from(hash >> 32).unwrap_or_default()
 }

@@ -87,10 +87,15 @@ pub(super) enum Arguments {
     },
     /// Three values, a text and others that are plain.
     Spelt(u32),
+    /// Only texts, each once, and the sum of what they hash to.
+    Names {
+        is_plain: bool,
+        sum: u32,
+    },
     /// The state of an array whose values are bytes, or a list that is long enough for its shape.
     ArrayState,
-    /// A type and where it begins.
-    Field(Extent),
+    /// A type and where it begins, by the place in [`Machine::placed`](super::machine::Machine).
+    Field(u32),
     /// A type and how many of it follow each other.
     SubType {
         flags: u8,
@@ -126,28 +131,6 @@ impl TypePlace {
     }
 }
 
-/// Where fields end, and whether they have pointers to objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Extent(u32);
-
-impl Extent {
-    pub(super) fn new(has_objects: bool, end: u32) -> Option<Self> {
-        (end >> 31 == 0).then_some(Extent(end << 1 | u32::from(has_objects)))
-    }
-
-    pub(super) fn end(self) -> u32 {
-        self.0 >> 1
-    }
-
-    pub(super) fn has_objects(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    pub(super) fn with(self, other: Extent) -> Self {
-        Extent(self.0.max(other.0) | (self.0 | other.0) & 1)
-    }
-}
-
 impl StandIn {
     /// Returns the stand-in for another reference to the same value.
     pub(super) fn again(self) -> StandIn {
@@ -170,7 +153,10 @@ impl StandIn {
             StandIn::Fields(_) => StandIn::Dict,
             StandIn::SameFields(_) => StandIn::SameDict,
             StandIn::Tuple(Arguments::Lengths { is_one: true, .. }) => StandIn::Tuple(Arguments::Plain),
-            StandIn::Tuple(Arguments::Lengths { .. } | Arguments::Spelt(_)) => StandIn::Tuple(Arguments::Plains),
+            StandIn::Tuple(
+                Arguments::Lengths { .. } | Arguments::Spelt(_) | Arguments::Names { is_plain: true, .. },
+            ) => StandIn::Tuple(Arguments::Plains),
+            StandIn::Tuple(Arguments::Names { .. }) => StandIn::Other,
             StandIn::Tuple(Arguments::Field(_) | Arguments::SubType { .. } | Arguments::TypeState { .. }) => {
                 StandIn::Other
             }

@@ -250,7 +250,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
     fn tuple(&mut self, start: usize) -> Result<(), Halt> {
         let arguments = || self.arguments_from(start).or_else(|| self.has_names(start).then_some(Arguments::Named));
         let pair = self.pair_from(start).or_else(|| arguments().map(StandIn::Tuple));
-        let stand_in = self.type_part_from(start).map(StandIn::Tuple).or(pair).unwrap_or(StandIn::Other);
+        let stand_in = self.type_part_from(start)?.map(StandIn::Tuple).or(pair).unwrap_or(StandIn::Other);
         let stand_in = match stand_in {
             // A `partial` reads nothing before it is called.
             StandIn::Tuple(Arguments::Partial(_) | Arguments::Named) => stand_in,
