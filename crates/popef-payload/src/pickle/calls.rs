@@ -278,8 +278,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     fn check_new(&mut self, class: StandIn, arguments: StandIn) -> Result<(), Halt> {
         let StandIn::Import(class) = class else { return Ok(()) };
         let is_plain = matches!(arguments, StandIn::Tuple(Arguments::Plain | Arguments::Plains | Arguments::Known));
-        let is_made_of_plain = self.scan.imports.get(class).is_some_and(|class| class.ignores_arguments());
-        let is_bare = arguments == StandIn::Tuple(Arguments::Nothing) || is_plain && is_made_of_plain;
+        let is_made_of_texts = self.scan.imports.get(class).is_some_and(|class| class.is_made_of_texts());
+        let is_bare = arguments == StandIn::Tuple(Arguments::Nothing) || is_plain && is_made_of_texts;
         let is_odd = |role| role == Role::Ordinary(Use::Named) || !is_bare;
         match self.scan.imports.get(class) {
             Some(Import { class: ImportClass::Ordinary, role, .. }) if is_odd(role) => self.import_call(class),

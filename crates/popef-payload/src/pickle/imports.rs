@@ -180,9 +180,10 @@ impl Import<'_> {
         self.role == Role::Mapping && self.path.contains(".Weak")
     }
 
-    /// Whether picklers give its text to `__new__`, which ignores it, and again in the state.
-    pub(super) fn ignores_arguments(&self) -> bool {
-        self.path.ends_with(".UserString")
+    /// Whether picklers give texts to `__new__`: that of `UserString` ignores it, and the parts of an address are a tuple.
+    pub(super) fn is_made_of_texts(&self) -> bool {
+        let name = self.path.rsplit('.').next().unwrap_or_default();
+        ["UserString", "ParseResult", "SplitResult", "DefragResult"].contains(&name)
     }
 
     /// Whether it makes an array of NumPy, which gets its values from a state.

@@ -19,7 +19,8 @@ fn imports_are_classed_by_what_they_can_do() {
         pandas._libs.tslibs.nattype.__nat_unpickle pandas._libs.missing.NA pandas._libs.tslibs.offsets.QuarterEnd
         numpy.core._multiarray_umath.add numpy._core._multiarray_umath.sin numpy.add numpy.chararray
         numpy.core.getlimits.MachArLike decimal.Context types.NoneType signal.Signals numpy.mean numpy.argmax
-        itertools.groupby itertools.count inspect.Signature inspect._ParameterKind inspect._empty";
+        itertools.groupby itertools.count inspect.Signature inspect._ParameterKind inspect._empty statistics.NormalDist
+        numpy.polynomial.hermite_e.HermiteE urlparse.SplitResult logging.StrFormatStyle";
     let unknown = "model.Net model.Error model.float32 model.FloatStorage __main__.Net poptorchx.Options osx.System
         torchvision.models.resnet.ResNet pickles.Load poptorch.DataLoader poptorch._data.DataLoader
         poptorch._poplar_executor.PoplarExecutor model.save sklearn.linear_model._logistic.LogisticRegression
@@ -41,6 +42,7 @@ fn imports_are_classed_by_what_they_can_do() {
         torch.return_types.__dict__ torch.utils.data.dataset.Subset numpy.core._multiarray_umath.fromfile pytz.os builtins.type
         operator.itemgetter operator.attrgetter operator.methodcaller functools.update_wrapper functools.cached_property
         itertools.starmap inspect.getsource inspect.Signature.from_callable numpy.vectorize numpy.memmap
+        pandas._libs.tslibs.offsets.CustomBusinessDay
         argparse.Action random.SystemRandom re._os http.server.HTTPServer pandas.DataFrame.query tensorflow.function";
     for (class, paths) in
         [(ImportClass::Ordinary, ordinary), (ImportClass::Unknown, unknown), (ImportClass::Dangerous, dangerous)]
