@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use popef::types::redact;
 use popef_open::{Network, Opened};
 use popef_show::escape;
 
@@ -75,10 +76,10 @@ impl Log {
         self.line(Verbosity::Debug, || format!("{}: {cost}", escape(&path)));
     }
 
-    /// Writes a line. Its text is made only if it is logged.
+    /// Writes a line, in which addresses lose their secrets. Its text is made only if it is logged.
     pub(crate) fn line(&self, level: Verbosity, text: impl FnOnce() -> String) {
         if self.logs(level) {
-            let line = format!("[{}] [{}] {}\n", self.program, level.name(), text());
+            let line = format!("[{}] [{}] {}\n", self.program, level.name(), redact(&text()));
             // The tool goes on without a log.
             let _ = self.to.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
         }

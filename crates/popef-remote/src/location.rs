@@ -203,7 +203,9 @@ fn at_address(text: &str) -> Result<Location, String> {
 fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);
-    if url.query().is_some() { format!("{shown}{QUERY}") } else { shown.into() }
+    // Its path may hold another address.
+    let shown = redact_word(shown.as_str());
+    if url.query().is_some() { format!("{shown}{QUERY}") } else { shown.into_owned() }
 }
 
 /// What is shown of a query.
@@ -302,6 +304,8 @@ mod tests {
             "s3://b/k?X-Amz-Signature=SECRET",
             "abfs://c@a.dfs.core.windows.net/k?sig=SECRET",
             "abfs://c@u:SECRET@a/k",
+            "http://h/a.popef,http://u:SECRET@h/b.popef",
+            "http://h/https:u:SECRET@h/b.popef",
             "hf://u:SECRET@o/n/p",
             "hf://o/n/p?token=SECRET",
             "file://u:SECRET@h/p?SECRET",

@@ -15,7 +15,7 @@ use popef_cli::input::open_whole;
 use popef_cli::common::Common;
 use popef_cli::tool::{Tool, Watch, described};
 use popef_cli::values::path;
-use popef_open::{is_elsewhere, open_plain};
+use popef_open::{is_elsewhere, open_plain, path_of};
 use popef_ops::hash::{
     Algorithms, Manifest, ManifestEntry, SelectNamed, SumsLine, Verification, VerifyOptions, WrongBlob, verify,
 };
@@ -271,7 +271,7 @@ fn check_here(path: &Path) -> Result<(), Error> {
 fn named<'m>(files: &[PathBuf], kept: Vec<(&FilePath, Kept<'m>)>) -> Result<Vec<Job<'m>>, Error> {
     let mut by_path = BTreeMap::new();
     for (path, kept) in kept {
-        by_path.entry(path).or_insert(kept);
+        by_path.entry(FilePath::from(path_of_entry(path)?.as_path())).or_insert(kept);
     }
     let job = |file: &PathBuf| {
         let shown = FilePath::from(file.as_path());
@@ -284,9 +284,15 @@ fn named<'m>(files: &[PathBuf], kept: Vec<(&FilePath, Kept<'m>)>) -> Result<Vec<
     files.iter().map(job).collect()
 }
 
-fn job<'m>(shown: &FilePath, kept: Kept<'m>) -> Result<Job<'m>, Error> {
-    let unknown = || Error::new(Code::BadManifest, format!("this system has no paths like {shown}"));
-    Ok(Job { path: shown.to_path().ok_or_else(unknown)?, shown: shown.clone(), kept })
+fn job<'m>(entry: &FilePath, kept: Kept<'m>) -> Result<Job<'m>, Error> {
+    let path = path_of_entry(entry)?;
+    Ok(Job { shown: path.as_path().into(), path, kept })
+}
+
+/// The path of an entry in a manifest. That of an address has no secrets.
+fn path_of_entry(entry: &FilePath) -> Result<PathBuf, Error> {
+    let unknown = || Error::new(Code::BadManifest, format!("this system has no paths like {entry}"));
+    Ok(path_of(entry.to_path().ok_or_else(unknown)?.into()))
 }
 
 /// Opens a file. If the manifest names it, it must be a regular file: a manifest may come from anybody, and an endless device
