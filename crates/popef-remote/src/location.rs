@@ -151,7 +151,10 @@ fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
     let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
     // Names of buckets have few characters, and go into addresses as they are.
     let in_names = |byte: u8| byte.is_ascii_alphanumeric() || b"-._$".contains(&byte);
-    let is_name = |name: &str| (1..=LONGEST_BUCKET).contains(&name.len()) && name.bytes().all(in_names);
+    // . and .. would lead to another bucket.
+    let is_name = |name: &str| {
+        (1..=LONGEST_BUCKET).contains(&name.len()) && name.bytes().all(in_names) && !matches!(name, "." | "..")
+    };
     let is_host = |(_, account): (&str, &str)| account.bytes().all(in_names);
     let base = format!("{scheme}://{host}");
     let (name, account) = match host.split_once('@') {
@@ -288,6 +291,11 @@ mod tests {
             assert!(Location::parse(&format!("abfs://c@{host}/k")).is_err(), "{host}");
         }
         assert!(Location::parse("hf://o/n/a/../b").is_err() && Location::parse("hf://o/../n/a").is_err());
+        for scheme in ["s3", "gs", "az", "abfs"] {
+            for bucket in [".", ".."] {
+                assert!(Location::parse(&format!("{scheme}://{bucket}/b/k")).is_err(), "{scheme} {bucket}");
+            }
+        }
         assert!(Location::parse("s3://").is_err() && Location::parse("s3:///k").is_err());
         assert!(Location::parse("ftp://host/file").is_err() && !is_remote("ftp://host/file"));
     }
