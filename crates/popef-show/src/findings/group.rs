@@ -146,13 +146,16 @@ impl Group {
         format!("{place}{}{advice}", escape_rest(&finding.message))
     }
 
-    /// The requested checks that could not be done, in a line each.
-    pub fn complaints(&self) -> impl Iterator<Item = String> {
-        self.report.skipped.iter().filter(|skipped| skipped.failed).map(|skipped| {
+    /// The requested checks that could not be done, in a line each. Files about which enough was `told` are left out.
+    pub fn complaints(&self, told: impl Fn(&Path) -> bool) -> impl Iterator<Item = String> {
+        self.report.skipped.iter().filter(|skipped| skipped.failed).filter_map(move |skipped| {
             let file = skipped.file.and_then(|file| self.files.get(file));
+            if file.is_some_and(|file| told(&file.path)) {
+                return None;
+            }
             let path = file.map(|file| format!("{}: ", file.path.display())).unwrap_or_default();
             let unopened = file.is_some_and(|file| file.size.is_none());
-            format!("{path}{}", if unopened { skipped.why.clone() } else { reason(skipped) })
+            Some(format!("{path}{}", if unopened { skipped.why.clone() } else { reason(skipped) }))
         })
     }
 

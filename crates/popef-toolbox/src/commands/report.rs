@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::File;
@@ -85,7 +85,7 @@ impl Command for Args {
         let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened, leaves_file)).collect();
         let mut failures = Failures::default();
         if is_nothing {
-            return Ok(told(tool, &opened, &unread, &failures));
+            return Ok(told(tool, &opened, &unread, None, &failures));
         }
         // A page that must not be replaced is an error before the work.
         drop(self.begin(&opened)?);
@@ -96,7 +96,7 @@ impl Command for Args {
         let written = self.write(&opened, &unread, &group, &mut page, &mut failures);
         written.map_err(|error| self.place().of_file(error))?;
         self.place().finish(tool, page, "a page")?;
-        Ok(told(tool, &opened, &unread, &failures))
+        Ok(told(tool, &opened, &unread, Some(&group), &failures))
     }
 
     fn common(&self) -> Common<'_> {
@@ -194,12 +194,22 @@ fn checked(opened: &Opened) -> CheckedFile {
 }
 
 /// Says on stderr what could not be read, which the page says too.
-fn told(tool: &Tool, opened: &[Opened], unread: &[Option<Failure>], failures: &Failures) -> ExitCode {
+fn told(
+    tool: &Tool,
+    opened: &[Opened],
+    unread: &[Option<Failure>],
+    group: Option<&Group>,
+    failures: &Failures,
+) -> ExitCode {
     let program = tool.program();
-    let unread = opened.iter().zip(unread);
-    let unread = unread.filter_map(|(opened, failure)| Some(program.complaint(&opened.path, failure.as_ref()?)));
+    let unread: Vec<_> =
+        opened.iter().zip(unread).filter_map(|(opened, failure)| Some((&*opened.path, failure.as_ref()?))).collect();
+    let of_files = unread.iter().map(|(path, failure)| program.complaint(path, failure));
+    let is_told = |path: &Path| unread.iter().any(|(unread, _)| *unread == path);
+    let of_checks = group.into_iter().flat_map(|group| group.complaints(&is_told)).map(Complaint::from);
     let of_blobs = failures.first().iter().map(|failure| program.advised(failure.to_string(), failure));
-    let complaints: Vec<_> = unread.chain(of_blobs).chain(failures.more().map(Complaint::from)).collect();
+    let more = failures.more().map(Complaint::from);
+    let complaints: Vec<_> = of_files.chain(of_checks).chain(of_blobs).chain(more).collect();
     program.complain_of(&complaints);
     if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }

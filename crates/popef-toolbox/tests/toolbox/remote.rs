@@ -131,6 +131,22 @@ fn merge(place: &Place, store: &Server) -> std::process::Command {
     command
 }
 
+/// The page says it too.
+#[test]
+fn data_that_could_not_be_checked_is_told() {
+    let place = place();
+    for (status, words) in [("412 Precondition Failed", "changed"), ("403 Forbidden", "HTTP 403")] {
+        let bytes = place.read(FILE);
+        let server = Server::start(move |number, asked| match number {
+            0 | 1 => part(&bytes, asked),
+            _ => answer(status, &[("Content-Length", "0".into())], b""),
+        });
+        let page = place.run(&["report", &server.url(), "-o", "-"]);
+        assert!(page.status == 2 && page.text().contains("could not be checked"), "{page:?}");
+        assert!(page.err.contains("model.popef: ") && page.err.contains(words), "{page:?}");
+    }
+}
+
 /// What is done after a failure does not hide it, and what may be left is said.
 #[test]
 fn a_refused_part_of_an_upload_is_told_with_its_status() {
