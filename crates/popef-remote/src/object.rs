@@ -295,6 +295,7 @@ fn of_fault(fault: &Fault) -> (Code, String) {
         Fault::Encoded(header) => (Code::Encoded, header.clone()),
         Fault::Cut => (Code::Cut, String::new()),
         Fault::Long => (Code::WrongRange, "its body is longer than it may be".to_owned()),
+        Fault::Repeats => (Code::Listing, "it begins again".to_owned()),
         Fault::Header(name) => (Code::Malformed, format!("the header {name} has characters that are not ASCII")),
         Fault::Redirect(what) => (Code::Redirect, what.clone()),
         Fault::NoLocation => (Code::Malformed, "a redirect does not say where it leads (no Location)".to_owned()),

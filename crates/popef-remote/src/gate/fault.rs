@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::HeaderName;
+use http::{HeaderName, Uri};
 use object_store::client::{HttpError, HttpErrorKind};
 
 use crate::usage::Usage;
@@ -38,6 +39,8 @@ pub(crate) enum Fault {
     Http,
     /// The machine has no service for credentials, as machines in clouds do.
     NoCredentials,
+    /// A page of a listing leads to one that came before.
+    Repeats,
     /// The requested range is empty. The object's size, if the server states it.
     OutOfRange(Option<u64>),
 }
@@ -55,6 +58,8 @@ impl std::error::Error for Fault {}
 pub(crate) struct Trace {
     pub(crate) usage: Usage,
     seen: Arc<Mutex<Seen>>,
+    /// Hashes of the addresses of the pages of a listing.
+    pages: Arc<Mutex<HashSet<u64>>>,
 }
 
 /// What was seen: of the last request, but for what is counted or collected.
@@ -83,7 +88,7 @@ tokio::task_local! {
 
 impl Trace {
     pub(crate) fn new(usage: Usage) -> Self {
-        Trace { usage, seen: Arc::default() }
+        Trace { usage, ..Trace::default() }
     }
 
     /// The trace of this task. A task without one gets a trace that is not read.
@@ -110,6 +115,13 @@ impl Trace {
     pub(super) fn settles(&self) {
         let mut seen = self.lock();
         seen.settled = seen.settled.saturating_add(1);
+    }
+
+    /// Records a page of a listing. Returns whether there was one with this address before.
+    pub(super) fn repeats(&self, page: &Uri) -> bool {
+        let mut hasher = DefaultHasher::new();
+        page.hash(&mut hasher);
+        !self.pages.lock().unwrap_or_else(PoisonError::into_inner).insert(hasher.finish())
     }
 
     /// Records the code of an error.

@@ -176,6 +176,7 @@ impl HttpService for Gate {
         if let Some((name, value)) = self.condition.as_ref().filter(|_| completes_upload(&request)) {
             request.headers_mut().insert(name, value.clone());
         }
+        let uri = request.uri().clone();
         let answer = self.send(request, &trace).await?;
         let (mut parts, body) = answer.into_parts();
         let checked = match (range, parts.status) {
@@ -215,6 +216,9 @@ impl HttpService for Gate {
                     Some(len) => Checked::exactly(len, body, trace),
                     None => Checked::at_most(u64::MAX, body, trace),
                 }
+            }
+            (None, status) if status.is_success() && reads && !self.of_credentials && trace.repeats(&uri) => {
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::Repeats));
             }
             (None, status) if status.is_success() => {
                 let most = if posts { MOST_OF_AN_UPLOAD } else { MOST_OF_A_LISTING };

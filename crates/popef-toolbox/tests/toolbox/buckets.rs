@@ -111,6 +111,19 @@ fn what_marks_a_folder_is_no_file() {
     }
 }
 
+/// Each page leads to the one before it, and no page has an object.
+#[test]
+fn a_listing_that_goes_round_ends() {
+    let place = place();
+    let server = Server::start(|number, _| {
+        let token = format!("<NextContinuationToken>{}</NextContinuationToken>", number % 2);
+        xml("200 OK", &format!("<ListBucketResult><IsTruncated>true</IsTruncated>{token}</ListBucketResult>"))
+    });
+    let run = finish(&mut popef(&place, &server, &["ls", "s3://b/*"]));
+    assert!(run.status == 2 && run.err.contains("[remote-listing]") && run.err.contains("begins again"), "{run:?}");
+    assert_eq!(server.asked().len(), 4);
+}
+
 /// What a store keeps of an object, and of an upload in parts.
 #[derive(Default)]
 struct Kept {
