@@ -199,10 +199,13 @@ impl Upload<'_> {
     async fn at_once(&mut self) -> Result<(), Failure> {
         let bytes = read(&mut self.file, self.len)?;
         let options = PutOptions { mode: self.condition.mode(), ..PutOptions::default() };
-        let put = self.store.put_opts(&self.placed.path, bytes.into(), options);
+        let work = async {
+            self.look_again().await?;
+            Ok(self.store.put_opts(&self.placed.path, bytes.into(), options).await.map(drop)?)
+        };
         // One request either arrives whole or has no effect, so nothing has to be removed.
-        let done = unless_stopped(self.context.options.stopped, Duration::ZERO, async { Ok(put.await.map(drop)?) });
-        self.unless_there(done.await).await
+        let done = unless_stopped(self.context.options.stopped, Duration::ZERO, work).await;
+        self.unless_there(done).await
     }
 
     async fn in_parts(&mut self) -> Result<(), Failure> {
@@ -273,8 +276,7 @@ impl Upload<'_> {
         Ok(true)
     }
 
-    /// Checks the object that would be replaced. Some stores with Amazon's interface ignore conditions when an upload
-    /// is completed.
+    /// Checks the object that would be replaced. Some stores with Amazon's interface ignore conditions.
     async fn look_again(&self) -> Result<(), Failure> {
         if let Condition::None = self.condition {
             return Ok(());
