@@ -186,12 +186,15 @@ impl Stores {
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
             .with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "false")
-            .with_http_connector(gate);
+            .with_http_connector(gate.with_services(services_of_google()));
         // Google's own tools take the address of an emulator from here. Emulators have no credentials.
         let emulator = env::var("STORAGE_EMULATOR_HOST").ok().filter(|host| !host.is_empty());
         let emulator = emulator.map(|host| if host.contains("://") { host } else { format!("http://{host}") });
-        if emulator.is_some() {
-            builder = builder.with_skip_signature(true);
+        let is_unsigned =
+            builder.get_config_value(&GoogleConfigKey::SkipSignature).is_some_and(|value| is_true(&value));
+        if emulator.is_some() || is_unsigned {
+            // The store would authenticate writes all the same. The gate removes the empty token.
+            builder = builder.with_skip_signature(true).with_bearer_token("");
         }
         if let Some(url) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
             builder = builder.with_base_url(url);
@@ -285,6 +288,12 @@ fn is_true(value: &str) -> bool {
 /// Whether a value has only characters that headers and addresses can have.
 fn plain(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// The hosts of Google's service for credentials that variables name. The store would ask another one too if one of them fails.
+fn services_of_google() -> Vec<String> {
+    let named = ["GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP"].into_iter();
+    named.filter_map(|variable| env::var(variable).ok().filter(|host| !host.is_empty())).collect()
 }
 
 /// How much longer a server may be silent while it receives.

@@ -14,7 +14,7 @@ use http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, LOCATION,
     RANGE, TRANSFER_ENCODING,
 };
-use http::{Method, StatusCode};
+use http::{Method, StatusCode, Uri};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
@@ -41,6 +41,8 @@ pub(crate) struct Gate {
     of_credentials: bool,
     /// Whether such credentials may be asked for.
     has_services: bool,
+    /// The only hosts that have such credentials. If there are none, each host of these services may be asked.
+    services: Vec<String>,
 }
 
 /// One address exactly as it was given, with its query, which may be a signature.
@@ -61,18 +63,33 @@ const MOST_REDIRECTS: usize = 10;
 /// The services for credentials on a cloud's machines answer at once, or do not exist. One that a variable names is waited for as for
 /// any server.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
+/// How Google's store authenticates a write if it has no credentials.
+const EMPTY_TOKEN: &[u8] = b"Bearer ";
 /// Why a request to an address is refused.
 pub(crate) const OF_METADATA: &str = "it leads to addresses at which clouds have the credentials of a machine";
 
 impl Gate {
     pub(crate) fn new(clients: Arc<Clients>, allow_http: bool, address: Option<Address>) -> Self {
         let has_services = address.is_none();
-        Gate { clients, allow_http, address, condition: None, of_credentials: false, has_services }
+        Gate {
+            clients,
+            allow_http,
+            address,
+            condition: None,
+            of_credentials: false,
+            has_services,
+            services: Vec::new(),
+        }
     }
 
     /// A gate for a store that needs no credentials of the machine.
     pub(crate) fn without_services(self) -> Self {
         Gate { has_services: false, ..self }
+    }
+
+    /// A gate that asks only these hosts for credentials of the machine, if there are any.
+    pub(crate) fn with_services(self, services: Vec<String>) -> Self {
+        Gate { services, ..self }
     }
 
     /// A gate that adds a header to the request that completes an upload.
@@ -133,6 +150,10 @@ impl Gate {
         if place == Place::Metadata && !self.of_credentials {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Metadata));
         }
+        if self.of_credentials && !is_among(&self.services, uri) {
+            // The answer of the one that is named counts.
+            return Err(HttpError::new(HttpErrorKind::Decode, Fault::NoCredentials));
+        }
         if uri.scheme_str() != Some("https") && place == Place::Elsewhere && !self.allow_http {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Http));
         }
@@ -171,6 +192,9 @@ impl HttpService for Gate {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Long));
         }
         request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        if request.headers().get(AUTHORIZATION).is_some_and(|value| value.as_bytes() == EMPTY_TOKEN) {
+            request.headers_mut().remove(AUTHORIZATION);
+        }
         let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).and_then(range::asked);
         let (reads, posts) = (request.method() == Method::GET, request.method() == Method::POST);
         if let Some((name, value)) = self.condition.as_ref().filter(|_| completes_upload(&request)) {
@@ -228,6 +252,12 @@ impl HttpService for Gate {
         };
         Ok(HttpResponse::from_parts(parts, HttpResponseBody::new(checked)))
     }
+}
+
+/// Whether a request goes to one of the services that are named, if there are any.
+fn is_among(services: &[String], uri: &Uri) -> bool {
+    let is_of = |service: &String| uri.to_string().starts_with(&format!("http://{service}/"));
+    services.is_empty() || services.iter().any(is_of)
 }
 
 /// Whether a request completes an upload in parts, at Amazon's or at Google's.
@@ -309,5 +339,26 @@ impl HttpConnector for Gate {
         // A store allows http to the services of the machine only, and to an emulator.
         let allows_http = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|allows| allows == "true");
         Ok(HttpClient::new(Gate { of_credentials: self.has_services && allows_http, ..self.clone() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_among;
+
+    /// Without a request: if this failed, it would reach the service of a machine in a cloud.
+    #[test]
+    fn a_service_that_is_named_is_the_only_one() {
+        let named = ["127.0.0.1:1".to_owned()];
+        let path = "computeMetadata/v1/instance/service-accounts/default/token";
+        for (host, is_asked) in [
+            ("127.0.0.1:1", true),
+            ("127.0.0.1:11", false),
+            ("169.254.169.254", false),
+            ("metadata.google.internal", false),
+        ] {
+            let uri = format!("http://{host}/{path}").parse().unwrap();
+            assert_eq!((is_among(&named, &uri), is_among(&[], &uri)), (is_asked, true), "{host}");
+        }
     }
 }

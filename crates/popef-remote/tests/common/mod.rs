@@ -16,6 +16,15 @@ pub(crate) mod process;
 
 use std::path::{Path, PathBuf};
 
+/// Where the credentials of a machine in a cloud are looked for: nowhere. No test may ask the real services.
+pub(crate) const NO_SERVICES: [(&str, &str); 5] = [
+    ("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1"),
+    ("GCE_METADATA_HOST", "127.0.0.1:1"),
+    ("GCE_METADATA_ROOT", "127.0.0.1:1"),
+    ("GCE_METADATA_IP", "127.0.0.1:1"),
+    ("IDENTITY_ENDPOINT", "http://127.0.0.1:1"),
+];
+
 /// The folder of this repository.
 pub(crate) fn repository() -> PathBuf {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a crate is in a folder");

@@ -12,9 +12,9 @@ use popef_remote::{Code, Location, Need, Remote};
 
 use super::common::azurite::Azurite;
 use super::common::google::Google;
-use super::common::interop;
 use super::common::moto::Moto;
 use super::common::nginx::Nginx;
+use super::common::{NO_SERVICES, interop};
 use super::{code_of, local, open, quick};
 
 /// Says what the other run reads: lines of an address and a path, with a tab between them.
@@ -45,6 +45,7 @@ impl Expected {
             .env(FILES, lines(self.files.iter().map(|(url, path)| format!("{url}\t{}", path.display())).collect()))
             .env(PATTERNS, lines(self.patterns.iter().map(|(url, count)| format!("{url}\t{count}")).collect()))
             .env(ERRORS, lines(self.errors.iter().map(|(url, code)| format!("{url}\t{}", code.as_str())).collect()))
+            .envs(NO_SERVICES)
             .envs(environment)
             .output()
             .unwrap();

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use popef_remote::{Code, Location, Need, Remote, Replace};
 
+use super::common::NO_SERVICES;
 use super::common::azurite::Azurite;
 use super::common::content::Sparse;
 use super::common::google::Google;
@@ -22,6 +23,7 @@ fn run_again(folder: &str, environment: Vec<(String, String)>) {
     let done = Command::new(env::current_exe().unwrap())
         .args(["--exact", "write::in_another_environment", "--nocapture"])
         .env(FOLDER, folder)
+        .envs(NO_SERVICES)
         .envs(environment)
         .output()
         .unwrap();

@@ -42,6 +42,15 @@ pub(crate) fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
+/// Where the tool looks for the credentials of a machine in a cloud: nowhere. No test may ask the real services.
+const NO_SERVICES: [(&str, &str); 5] = [
+    ("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1"),
+    ("GCE_METADATA_HOST", "127.0.0.1:1"),
+    ("GCE_METADATA_ROOT", "127.0.0.1:1"),
+    ("GCE_METADATA_IP", "127.0.0.1:1"),
+    ("IDENTITY_ENDPOINT", "http://127.0.0.1:1"),
+];
+
 /// A temporary folder in which the tool runs.
 pub(crate) struct Place(TempDir);
 
@@ -87,7 +96,7 @@ impl Place {
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "POPEF_LOG_LEVEL", "POPEF_LOG_DEST", "COLUMNS"] {
             command.env_remove(variable);
         }
-        command.current_dir(self.0.path()).env("TERM", "xterm").stdin(Stdio::null());
+        command.current_dir(self.0.path()).env("TERM", "xterm").envs(NO_SERVICES).stdin(Stdio::null());
         command
     }
 

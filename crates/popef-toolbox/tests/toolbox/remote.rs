@@ -7,7 +7,7 @@ pub(crate) mod server;
 
 use std::sync::Barrier;
 
-use crate::common::{Place, without_mends};
+use crate::common::{Place, finish, without_mends};
 use server::{Server, answer, part};
 
 const FILE: &str = "executable.popef";
@@ -246,6 +246,25 @@ fn what_cannot_be_asked_for_is_told() {
             assert_eq!(done.status.code(), Some(2));
             assert!(said.contains("[remote-settings]") && said.contains(variable), "{value:?} {said}");
         }
+    }
+}
+
+/// Nothing is signed, and no service is asked for credentials.
+#[test]
+fn a_bucket_without_signatures_is_written_too() {
+    let place = place();
+    for variable in ["GOOGLE_SKIP_SIGNATURE", "STORAGE_EMULATOR_HOST"] {
+        let server = Server::start(|_, asked| {
+            let status = if asked.line.starts_with("PUT ") { "200 OK" } else { "404 Not Found" };
+            answer(status, &[("Content-Length", "0".into()), ("ETag", "\"one\"".into())], b"")
+        });
+        let endpoint = format!("http://127.0.0.1:{}", server.port);
+        let mut command = place.command();
+        command.args(["merge", FILE, "-o", "gs://b/k.popef", "--endpoint", &endpoint]);
+        command.env(variable, if variable == "GOOGLE_SKIP_SIGNATURE" { "true" } else { &endpoint });
+        finish(command.env("HOME", place.path("."))).good();
+        assert!(server.asked().iter().any(|asked| asked.line.starts_with("PUT /b/k.popef")));
+        assert!(server.asked().iter().all(|asked| asked.header("authorization").is_none()));
     }
 }
 
