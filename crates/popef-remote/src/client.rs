@@ -3,37 +3,44 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::error::{Code, RemoteError, innermost};
 use crate::gate::Names;
 use crate::options::Options;
 
-/// A client that takes the proxies of the environment, and one that takes none.
+/// The clients, each made when it is needed: most of them read all certificates of the system.
 pub(crate) struct Clients {
     options: Arc<Options>,
     read_timeout: Duration,
-    outside: reqwest::Client,
-    /// Made when it is needed, because it reads all certificates of the system again.
+    /// Takes the proxies of the environment.
+    outside: OnceLock<reqwest::Client>,
+    /// Takes no proxies.
     direct: OnceLock<reqwest::Client>,
+    /// Takes no proxies either, and is for http alone, so that it needs no certificates.
+    plain: OnceLock<reqwest::Client>,
 }
 
 impl Clients {
-    pub(crate) fn new(options: Arc<Options>, read_timeout: Duration) -> Result<Self, RemoteError> {
-        let outside = builder(&options, read_timeout).build();
-        let outside = outside.map_err(|error| RemoteError::new(Code::Tls, String::new(), innermost(&error)))?;
-        Ok(Clients { options, read_timeout, outside, direct: OnceLock::new() })
+    pub(crate) fn new(options: Arc<Options>, read_timeout: Duration) -> Self {
+        let [outside, direct, plain] = Default::default();
+        Clients { options, read_timeout, outside, direct, plain }
     }
 
-    pub(crate) fn outside(&self) -> reqwest::Client {
-        self.outside.clone()
-    }
-
-    /// The client without proxies.
-    pub(crate) fn direct(&self) -> Result<reqwest::Client, reqwest::Error> {
-        if let Some(direct) = self.direct.get() {
-            return Ok(direct.clone());
+    pub(crate) fn client(&self, takes_proxies: bool, is_http: bool) -> Result<reqwest::Client, reqwest::Error> {
+        let place = match (takes_proxies, is_http) {
+            (true, _) => &self.outside,
+            (false, false) => &self.direct,
+            (false, true) => &self.plain,
+        };
+        if let Some(client) = place.get() {
+            return Ok(client.clone());
         }
-        let made = builder(&self.options, self.read_timeout).no_proxy().build()?;
-        Ok(self.direct.get_or_init(|| made).clone())
+        let builder = builder(&self.options, self.read_timeout);
+        let made = match (takes_proxies, is_http) {
+            (true, _) => builder,
+            (false, false) => builder.no_proxy(),
+            (false, true) => builder.no_proxy().tls_certs_only([]),
+        };
+        let made = made.build()?;
+        Ok(place.get_or_init(|| made).clone())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -305,6 +306,7 @@ fn of_fault(fault: &Fault) -> (Code, String) {
             (Code::Settings, what.to_owned())
         }
         Fault::Http => (Code::Http, String::new()),
+        Fault::NoClient(reason) => of_connection(reason),
         Fault::NoCredentials => (Code::NoCredentials, String::new()),
         Fault::OutOfRange(_) => (Code::WrongRange, "the server says that there is no such range".to_owned()),
     }
@@ -315,13 +317,12 @@ fn of_connection(reason: &str) -> (Code, String) {
     if !is_tls {
         return (Code::Connect, reason.to_owned());
     }
-    let is_missing = |variable: &&str| {
-        env::var_os(variable).is_some_and(|path| !path.is_empty() && !std::path::Path::new(&path).exists())
+    let missing = |variable: &str| {
+        let path = env::var_os(variable).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty())?;
+        (!path.exists()).then(|| format!("there is no {}, which {variable} names", path.display()))
     };
-    match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_missing) {
-        Some(variable) => (Code::Tls, format!("{reason}; there is no file that {variable} names")),
-        None => (Code::Tls, reason.to_owned()),
-    }
+    let found = ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find_map(missing);
+    (Code::Tls, found.unwrap_or_else(|| reason.to_owned()))
 }
 
 fn of_status(status: Option<u16>, region: Option<&str>, said: String) -> (Code, String) {

@@ -109,11 +109,7 @@ impl Remote {
             .build()
             .map_err(failed)?;
         let options = Arc::new(options);
-        let stores = {
-            // The client may want to know the runtime.
-            let _inside = runtime.enter();
-            Arc::new(Stores::new(Arc::clone(&options))?)
-        };
+        let stores = Arc::new(Stores::new(Arc::clone(&options)));
         let permits = Arc::new(Semaphore::new(options.parallel.max(1)));
         let handle = runtime.handle().clone();
         Ok(Remote {

@@ -39,11 +39,11 @@ pub(crate) struct Placed {
 }
 
 impl Stores {
-    pub(crate) fn new(options: Arc<Options>) -> Result<Self, RemoteError> {
+    pub(crate) fn new(options: Arc<Options>) -> Self {
         // Another part of the program may have chosen already. Its choice counts.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let clients = Arc::new(Clients::new(Arc::clone(&options), options.read_timeout)?);
-        Ok(Stores { clients, options, buckets: Mutex::default() })
+        let clients = Arc::new(Clients::new(Arc::clone(&options), options.read_timeout));
+        Stores { clients, options, buckets: Mutex::default() }
     }
 
     /// The object that a location names.
@@ -113,7 +113,7 @@ impl Stores {
     ) -> Result<Store, RemoteError> {
         // A server sends nothing while it receives, so its silence does not mean a failure.
         let read_timeout = self.options.read_timeout.saturating_mul(SLOWER);
-        let clients = Arc::new(Clients::new(Arc::clone(&self.options), read_timeout)?);
+        let clients = Arc::new(Clients::new(Arc::clone(&self.options), read_timeout));
         let gate = Gate::new(clients, self.options.allow_http, None).with_condition(condition);
         self.make(kind, bucket, location, gate)
     }

@@ -37,6 +37,8 @@ pub(crate) enum Fault {
     Metadata,
     /// Http, which was not allowed.
     Http,
+    /// There is no client for the request, because certificates cannot be read. The reason.
+    NoClient(String),
     /// The machine has no service for credentials, as machines in clouds do.
     NoCredentials,
     /// A page of a listing leads to one that came before.

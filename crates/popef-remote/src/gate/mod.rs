@@ -22,6 +22,7 @@ use object_store::{ClientConfigKey, ClientOptions};
 use url::Url;
 
 use crate::client::Clients;
+use crate::error::innermost;
 
 pub(crate) use fault::{Fault, TRACE, Trace};
 pub(crate) use host::{Names, is_here, is_metadata};
@@ -157,10 +158,10 @@ impl Gate {
         if uri.scheme_str() != Some("https") && place == Place::Elsewhere && !self.allow_http {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Http));
         }
-        trace.begin(self.of_credentials);
         // No proxy is nearer to this machine, or should see its credentials.
-        let client = if place == Place::Elsewhere { Ok(self.clients.outside()) } else { self.clients.direct() };
-        let client = client.map_err(|error| HttpError::new(HttpErrorKind::Connect, error))?;
+        let client = self.clients.client(place == Place::Elsewhere, uri.scheme_str() == Some("http"));
+        let client = client.map_err(|error| trace.fault(HttpErrorKind::Decode, Fault::NoClient(innermost(&error))))?;
+        trace.begin(self.of_credentials);
         let settles = settles(&request);
         let answer = client.call(request);
         let answer = if self.of_credentials {

@@ -284,6 +284,18 @@ fn no_answer_is_taken_for_an_empty_file() {
     assert_eq!(place.run(&["ls", &server.url()]).status, 0);
 }
 
+/// Certificates are needed only where there is a safe connection.
+#[test]
+fn a_missing_file_of_certificates_is_named() {
+    let place = place();
+    let server = Server::of(place.read(FILE));
+    let ls = |url: &str| finish(place.command().args(["ls", url]).env("SSL_CERT_FILE", "/no/such/file"));
+    ls(&server.url()).good();
+    let run = ls("https://127.0.0.1:1/k.popef");
+    assert!(run.status == 2 && run.err.contains("[remote-tls]"), "{run:?}");
+    assert!(run.err.contains("there is no /no/such/file, which SSL_CERT_FILE names"), "{run:?}");
+}
+
 #[test]
 fn manifests_are_read_here_only() {
     let place = place();
