@@ -52,6 +52,8 @@ pub(crate) struct Bucket {
     pub(crate) name: String,
     /// The account, if the address has it.
     pub(crate) account: Option<String>,
+    /// Whether the address has the host of that account.
+    pub(crate) has_host: bool,
     /// The part before the key in addresses: `s3://bucket`.
     pub(crate) base: String,
 }
@@ -157,11 +159,11 @@ fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
     };
     let is_host = |(_, account): (&str, &str)| account.bytes().all(in_names);
     let base = format!("{scheme}://{host}");
-    let (name, account) = match host.split_once('@') {
-        Some((name, host)) if kind == Kind::Azure => (name, Some(account_of(host).to_owned())),
-        _ => (host, None),
+    let (name, account, has_host) = match host.split_once('@') {
+        Some((name, host)) if kind == Kind::Azure => (name, Some(account_of(host).to_owned()), host.contains('.')),
+        _ => (host, None, false),
     };
-    let bucket = Bucket { name: name.to_owned(), account, base };
+    let bucket = Bucket { name: name.to_owned(), account, has_host, base };
     (is_name(name) && host.split_once('@').is_none_or(is_host))
         .then(|| Location::of_object(kind, bucket, key.to_owned()))
 }
@@ -176,7 +178,7 @@ fn in_azure(scheme: &str, rest: &str) -> Result<Location, &'static str> {
 }
 
 /// The account in a host of Azure's, or in one of another cloud the whole host.
-fn account_of(host: &str) -> &str {
+pub(crate) fn account_of(host: &str) -> &str {
     let known = [".dfs.core.windows.net", ".blob.core.windows.net"];
     let (account, rest) = host.split_at(host.find('.').unwrap_or(host.len()));
     if known.iter().any(|known| rest.eq_ignore_ascii_case(known)) { account } else { host }

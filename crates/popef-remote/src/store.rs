@@ -16,7 +16,7 @@ use url::Url;
 use crate::client::Clients;
 use crate::error::{Code, RemoteError, innermost};
 use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
-use crate::location::{Bucket, Kind, Location, Place};
+use crate::location::{Bucket, Kind, Location, Place, account_of};
 use crate::options::{FIRST_PAUSE, LONGEST_PAUSE, Options};
 use crate::profile::{self, Profile};
 
@@ -222,6 +222,13 @@ impl Stores {
         if let Some(endpoint) = builder.get_config_value(&AzureConfigKey::Endpoint) {
             self.check_endpoint(&endpoint, "AZURE_STORAGE_ENDPOINT")?;
         }
+        if bucket.has_host {
+            let endpoint = builder.get_config_value(&AzureConfigKey::Endpoint);
+            let host = endpoint.and_then(|endpoint| Url::parse(&endpoint).ok()?.host_str().map(str::to_owned));
+            if is_emulator || host.is_some_and(|host| bucket.account.as_deref() != Some(account_of(&host))) {
+                return Err(Unmade::Setting(TWO_HOSTS.to_owned()));
+            }
+        }
         Ok(Arc::new(builder.build()?))
     }
 
@@ -298,6 +305,9 @@ fn services_of_google() -> Vec<String> {
 
 /// How much longer a server may be silent while it receives.
 const SLOWER: u32 = 10;
+
+const TWO_HOSTS: &str = "the address names its host, and --endpoint, AZURE_STORAGE_ENDPOINT or AZURE_STORAGE_USE_EMULATOR \
+                         another one; give az://CONTAINER/KEY for that, or leave it out";
 
 const WRONG_ENVIRONMENT: &str = "its settings in the environment are wrong";
 

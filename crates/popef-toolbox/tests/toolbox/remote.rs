@@ -224,6 +224,7 @@ fn what_cannot_be_asked_for_is_told() {
         (&["--endpoint", "http://", "s3://b/k.popef"], "remote-settings"),
         (&["--endpoint", "http://a b", "gs://b/k.popef"], "remote-settings"),
         (&["--region", "a\nb", "s3://b/k.popef"], "remote-settings"),
+        (&["--endpoint", "http://127.0.0.1:1", "abfs://c@a.dfs.core.windows.net/k.popef"], "remote-settings"),
         (&["s3://b b/k.popef"], "remote-url"),
         (&["s3://b//k.popef"], "remote-url"),
         (&["ftp://h/k.popef"], "remote-url"),
