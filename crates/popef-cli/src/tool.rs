@@ -191,7 +191,7 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
         }
         (Some(Code::Ambiguous), _) => "Say which one is meant: set has --model NAME and --type TYPE for it.",
         (Some(Code::Conflict), _) => {
-            "Say with --keep first or last which ones are kept, or with all that all but executables are; or leave one of the files out."
+            "Choose with --keep first or last, keep all blobs but executables with --keep all, or leave out one of the files."
         }
         (Some(Code::PrefixInside), _) => {
             "Put that file first, or leave out what comes before PopEF with --drop-prefix."

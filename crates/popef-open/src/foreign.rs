@@ -104,7 +104,7 @@ impl Foreign {
             "this program was built without the network; popef reads addresses (docs/REMOTE.md)"
         };
         is_scheme
-            .then(|| Foreign::plain(format!("this looks like an address, and there is no file of that name; {why}")))
+            .then(|| Foreign::plain(format!("this looks like an address, and there is no file with that name; {why}")))
     }
 }
 

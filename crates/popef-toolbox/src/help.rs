@@ -27,14 +27,14 @@ const STATUSES: &[(&str, Statuses)] = &[
         "popef set",
         &[
             ("0", "The file was written, or there was nothing to change."),
-            ("2", "Something could not be changed, or the options are wrong. The old file is as it was."),
+            ("2", "Something could not be changed, or the options are wrong. The old file is unchanged."),
         ],
     ),
     (
         "popef verify",
         &[
-            ("0", "All files are what they were."),
-            ("1", "A file is not what it was, or is missing."),
+            ("0", "No file has changed."),
+            ("1", "A file has changed, or is missing."),
             ("2", "Something could not be read, or the options are wrong."),
         ],
     ),

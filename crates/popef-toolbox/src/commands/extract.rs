@@ -191,9 +191,9 @@ impl Args {
         refuse_elsewhere(Some(output))?;
         let name = escape(&output.to_string_lossy()).into_owned();
         match self.tensors_as {
-            _ if paths.len() != 1 => wrong(format!("{name} is one file, for blobs of one input; of several, name a folder")),
+            _ if paths.len() != 1 => wrong(format!("{name} is one file, for the blobs of one input; for several, name a folder")),
             Some(arrays) if form.arrays() != Some(arrays) => {
-                wrong(format!("--tensors-as {} is not what {name} is; leave it out, or name a folder", arrays.as_str()))
+                wrong(format!("--tensors-as {} does not fit {name}; leave it out, or name a folder", arrays.as_str()))
             }
             _ => Ok(Some((output, form))),
         }

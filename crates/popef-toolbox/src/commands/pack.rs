@@ -25,7 +25,7 @@ use crate::common::findings::{check_strict, say_findings};
 use crate::common::rows::Rows;
 use crate::common::values::{GivenArrays, named_arrays};
 
-/// Make a file from a folder of `extract`, or from other parts
+/// Make a file from an extracted folder, or from other parts
 ///
 /// A folder gives the same file again, byte for byte, with what was changed in the folder since: an array that was replaced,
 /// metadata that was edited. Before anything is written, tensors and feeds are compared with their anchors.

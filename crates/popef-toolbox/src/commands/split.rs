@@ -105,10 +105,10 @@ fn warn_of_left_over(split: &Split, tool: &Tool) {
     let Listed { count, first, .. } = &split.left_over;
     let Some(first) = first.first() else { return };
     let (files, them) = match count.saturating_sub(1) {
-        0 => (format!("{first} is named like a part, but is none"), "it"),
-        more => (format!("{first} and {} are named like parts, but are none", counted(more, "other file", "other files")), "them"),
+        0 => (format!("{first} has the name of a part, but is not one"), "it"),
+        more => (format!("{first} and {} have names of parts, but are not parts", counted(more, "other file", "other files")), "them"),
     };
-    tool.say(&format!("warning: {files}: if an earlier split left {them}, remove {them} before popef merge takes {them} too"));
+    tool.say(&format!("warning: {files}: if an earlier split left {them}, remove {them} before popef merge includes {them}"));
 }
 
 impl Args {
@@ -145,7 +145,7 @@ impl Args {
 
 /// A number of bytes, with or without a unit.
 fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text} is no size; write a number and a unit, such as 4GiB, 500MB or 4096");
+    let wrong = || format!("{text} is not a size; write a number and a unit, such as 4GiB, 500MB or 4096");
     parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 

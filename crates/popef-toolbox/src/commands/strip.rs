@@ -92,7 +92,7 @@ impl Drop {
                 }
                 "any" => drop.any = true,
                 name => drop.types.push(type_named(name).ok_or_else(|| {
-                    format!("{name} is no type: write executable, metadata, tensor, feed, opaque, any or prefix; for names, tensor:GLOB")
+                    format!("{name} is not a type: write executable, metadata, tensor, feed, opaque, any or prefix; for names, tensor:GLOB")
                 })?),
             }
         }

@@ -469,9 +469,9 @@ fn what_one_file_cannot_be_is_told() {
         ),
         (
             &["executable.popef", "all-types.popef", "-o", "x.npz"],
-            "x.npz is one file, for blobs of one input; of several, name a folder",
+            "x.npz is one file, for the blobs of one input; for several, name a folder",
         ),
-        (&["executable.popef", "-o", "x.npy", "--tensors-as", "raw"], "--tensors-as raw is not what x.npy is"),
+        (&["executable.popef", "-o", "x.npy", "--tensors-as", "raw"], "--tensors-as raw does not fit x.npy"),
         (&["executable.popef", "-o", "there.npy"], "there.npy: "),
         (&["executable.popef", "-o", "no/x.npy"], "no/x.npy: "),
         (&["executable.popef", "-o", "-"], "see popef cat, also for --format npy"),

@@ -293,8 +293,8 @@ fn parts_of_an_earlier_split_are_told() {
         let run = split(more);
         let others = old - 2;
         let words = format!(
-            "popef split: warning: parts/two-models-2.popef and {others} other files are named like parts, but are none: if an \
-             earlier split left them, remove them before popef merge takes them too\n"
+            "popef split: warning: parts/two-models-2.popef and {others} other files have names of parts, but are not parts: if an \
+             earlier split left them, remove them before popef merge includes them\n"
         );
         assert_eq!(run.err, words);
         let report = split(&[more, &["--format", "json"]].concat()).json();
@@ -305,8 +305,8 @@ fn parts_of_an_earlier_split_are_told() {
         fs::remove_file(place.path(format!("parts/two-models-{left}.popef"))).unwrap();
     }
     let words = format!(
-        "popef split: warning: parts/two-models-{old}.popef is named like a part, but is none: if an earlier split left it, \
-         remove it before popef merge takes it too\n"
+        "popef split: warning: parts/two-models-{old}.popef has the name of a part, but is not one: if an earlier split left it, \
+         remove it before popef merge includes it\n"
     );
     assert_eq!(split(&["--max-size", "1GB", "--force"]).err, words);
 }

@@ -99,8 +99,7 @@ fn a_manifest_covers_headers_and_order() {
     place.write("m.json", place.run(&["hash", "--format", "json", "executable.popef"]).good().out);
     assert_eq!(place.run(&["verify", "m.json"]).good().text(), "executable.popef: OK\n");
     let original = place.read("executable.popef");
-    let words =
-        "executable.popef: FAILED\n  ~ only order, versions, the encoding of messages or bytes after tensors\n";
+    let words = "executable.popef: FAILED\n  ~ only order, versions, the encoding of messages or bytes after tensors\n";
     let other_version = ["set", "executable.popef", "--set-version", "9.9", "--in-place"];
     let other_order =
         "merge parts/executable-tensors.popef parts/executable-executables.popef -o executable.popef --force";

@@ -278,7 +278,7 @@ fn from_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
-    parse_bytes(text).ok_or_else(|| format!("{text} is no size; write a number and a unit, such as 600KiB or 614400"))
+    parse_bytes(text).ok_or_else(|| format!("{text} is not a size; write a number and a unit, such as 600KiB or 614400"))
 }
 
 fn share(text: &str) -> Result<f64, &'static str> {

@@ -56,7 +56,7 @@ impl Args {
         match (&self.execution, &self.model) {
             (Some(path), None) if model::is_popef(path) => args.model = args.execution.take(),
             (_, Some(path)) if !model::is_popef(path) => {
-                return Err(wrong("this is no PopEF file: a profile has at most two files").in_file(path));
+                return Err(wrong("this is not a PopEF file: a profile has at most two files").in_file(path));
             }
             _ => {}
         }

@@ -66,7 +66,7 @@ pub(crate) struct Args {
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text} is no size; write a number and a unit, such as 624KiB or 638976");
+    let wrong = || format!("{text} is not a size; write a number and a unit, such as 624KiB or 638976");
     parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
