@@ -8,14 +8,18 @@ use popef_ops::{Overwrite, Target};
 pub(crate) fn target(path: &Path, overwrite: Overwrite) -> Target<'_> {
     #[cfg(feature = "remote")]
     if popef_open::is_elsewhere(path) {
-        return Target::Store(Box::new(object::Object { path, overwrite }));
+        return Target::Store(Box::new(object::Object { path, overwrite, is_trial: false }));
     }
     Target::Path(path, overwrite)
 }
 
 /// The target of a dry run, which does not look into buckets.
 pub(crate) fn trial(path: &Path, overwrite: Overwrite) -> Target<'_> {
-    if popef_open::is_elsewhere(path) { Target::Nowhere } else { Target::Trial(path, overwrite) }
+    #[cfg(feature = "remote")]
+    if popef_open::is_elsewhere(path) {
+        return Target::Store(Box::new(object::Object { path, overwrite, is_trial: true }));
+    }
+    Target::Trial(path, overwrite)
 }
 
 #[cfg(feature = "remote")]
@@ -29,6 +33,7 @@ mod object {
     pub(super) struct Object<'p> {
         pub(super) path: &'p Path,
         pub(super) overwrite: Overwrite,
+        pub(super) is_trial: bool,
     }
 
     impl Object<'_> {
@@ -50,12 +55,21 @@ mod object {
     }
 
     impl Store for Object<'_> {
-        fn check(&mut self, inputs: &[&Path]) -> Result<(), Error> {
+        fn is_trial(&self) -> bool {
+            self.is_trial
+        }
+
+        fn check(&self, inputs: &[&Path]) -> Result<(), Error> {
             if self.overwrite != Overwrite::Inputs && inputs.contains(&self.path) {
                 let message = "the output is the same object as the input";
                 return Err(Error::new(Code::OutputIsInput, message).in_file(self.path));
             }
-            popef_open::check_write_elsewhere(self.path, &self.replace()).map_err(|error| self.error(error))
+            let checked = if self.is_trial {
+                popef_open::check_output_elsewhere(self.path)
+            } else {
+                popef_open::check_write_elsewhere(self.path, &self.replace())
+            };
+            checked.map_err(|error| self.error(error))
         }
 
         fn put(self: Box<Self>, file: fs::File) -> Result<(), Error> {

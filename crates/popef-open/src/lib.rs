@@ -76,7 +76,7 @@ pub use policy::{policy, policy_of};
 pub use provided::{Presence, Provided};
 #[cfg(feature = "remote")]
 pub use remote::{
-    begin, check_write_elsewhere, configure_remote, expanded, file_name, is_elsewhere, network_cost, path_of,
-    write_elsewhere,
+    begin, check_output_elsewhere, check_write_elsewhere, configure_remote, expanded, file_name, is_elsewhere,
+    network_cost, path_of, write_elsewhere,
 };
 pub use shell::{shell_path, shell_word};

@@ -178,6 +178,11 @@ pub fn network_cost() -> Option<Cost> {
     Some(Cost::from(remote.usage())).filter(|cost| cost.requests > 0)
 }
 
+/// Fails if [`write_elsewhere`] would fail whatever is there.
+pub fn check_output_elsewhere(path: &Path) -> io::Result<()> {
+    Ok(STATE.named(path)?.check_output()?)
+}
+
 /// Fails if [`write_elsewhere`] would fail because of existing objects.
 pub fn check_write_elsewhere(path: &Path, replace: &Replace) -> io::Result<()> {
     Ok(STATE.remote()?.check_write(&STATE.named(path)?, replace)?)

@@ -51,7 +51,7 @@ pub(crate) fn checked<'t, 'f>(
 struct Unkept;
 
 impl Store for Unkept {
-    fn check(&mut self, _: &[&Path]) -> Result<(), Error> {
+    fn check(&self, _: &[&Path]) -> Result<(), Error> {
         Ok(())
     }
 

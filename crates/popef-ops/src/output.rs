@@ -45,9 +45,14 @@ pub enum Target<'t> {
 ///
 /// The file is made and checked on this machine, like any other file. So the place never has an unchecked file.
 pub trait Store: Send {
+    /// Whether nothing is put there, because only the report is wanted.
+    fn is_trial(&self) -> bool {
+        false
+    }
+
     /// Fails as [`put`](Self::put) would because of what is there, before anything is read. It also fails if it would
     /// replace one of the inputs, whose names it gets, unless the caller allowed that.
-    fn check(&mut self, inputs: &[&Path]) -> Result<(), Error>;
+    fn check(&self, inputs: &[&Path]) -> Result<(), Error>;
 
     /// Puts the file there, completely or not at all.
     fn put(self: Box<Self>, file: fs::File) -> Result<(), Error>;
@@ -57,7 +62,10 @@ impl<'t> Target<'t> {
     /// Fails as [`Output::begin`] would because of what is at the path, before any work: an input, a file that must not
     /// be replaced, something other than a file, or a missing folder. Does not check whether the folder is writable.
     pub fn check<'f>(&self, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
-        self.place().map_or(Ok(()), |place| place.check(inputs))
+        match self {
+            Target::Store(store) if store.is_trial() => check_store(&**store, inputs),
+            _ => self.place().map_or(Ok(()), |place| place.check(inputs)),
+        }
     }
 
     /// Fails if the new file would replace one of these, and inputs may not be replaced. It is for inputs other than
@@ -88,7 +96,8 @@ impl<'t> Target<'t> {
     /// Whether nothing is written.
     pub(crate) fn is_trial(&self) -> bool {
         match self {
-            Target::Stream(_) | Target::Store(_) => false,
+            Target::Stream(_) => false,
+            Target::Store(store) => store.is_trial(),
             _ => self.place().is_none_or(|place| place.is_trial),
         }
     }
@@ -243,6 +252,10 @@ pub struct Output<'t> {
     _made: Option<Made>,
 }
 
+fn check_store<'f>(store: &dyn Store, inputs: impl IntoIterator<Item = &'f File>) -> Result<(), Error> {
+    store.check(&inputs.into_iter().filter_map(File::path).collect::<Vec<_>>())
+}
+
 /// Where a file goes when it is complete.
 struct Goes<'t> {
     store: Box<dyn Store + 't>,
@@ -253,8 +266,7 @@ struct Goes<'t> {
 }
 
 impl<'t> Goes<'t> {
-    fn begin<'f>(mut store: Box<dyn Store + 't>, inputs: impl IntoIterator<Item = &'f File>) -> Result<Self, Error> {
-        store.check(&inputs.into_iter().filter_map(File::path).collect::<Vec<_>>())?;
+    fn begin(store: Box<dyn Store + 't>) -> Result<Self, Error> {
         let folder = temporary_folder()?;
         Ok(Goes { store, path: folder.path().join("new.popef"), _folder: folder })
     }
@@ -327,9 +339,14 @@ impl<'t> Output<'t> {
                 To::Forward(writer.watched(watch).map_destination(|to| Box::new(to) as _))
             }
             (None, Target::Store(store)) => {
-                let goes = goes.insert(Goes::begin(store, inputs)?);
-                let writer = Overwrite::Never.options().create(&goes.path)?;
-                To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+                check_store(&*store, inputs)?;
+                if store.is_trial() {
+                    nowhere()
+                } else {
+                    let goes = goes.insert(Goes::begin(store)?);
+                    let writer = Overwrite::Never.options().create(&goes.path)?;
+                    To::Back(writer.watched(watch).map_destination(|to| Box::new(to) as _))
+                }
             }
             (None, _) => nowhere(),
         };

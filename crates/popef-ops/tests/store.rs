@@ -17,7 +17,7 @@ struct Shelf {
 }
 
 impl Store for &Shelf {
-    fn check(&mut self, _: &[&Path]) -> Result<(), Error> {
+    fn check(&self, _: &[&Path]) -> Result<(), Error> {
         if self.is_full { Err(Error::new(Code::FileExists, "the shelf is full")) } else { Ok(()) }
     }
 

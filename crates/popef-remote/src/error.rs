@@ -71,6 +71,8 @@ macro_rules! codes {
 codes! {
     Url, "remote-url", InvalidInput, "the address cannot be used",
         "give s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, https://HOST/PATH, hf://OWNER/NAME/PATH or file:///PATH";
+    Output, "remote-output", InvalidInput, "no object can be written there",
+        "give an object in a bucket: s3://BUCKET/KEY, gs://BUCKET/KEY or az://CONTAINER/KEY";
     NotFound, "remote-not-found", NotFound, "there is no such object",
         "look at the spelling of the bucket and the key";
     Denied, "remote-denied", PermissionDenied, "the store refuses access",

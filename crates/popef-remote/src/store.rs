@@ -52,16 +52,7 @@ impl Stores {
         match &location.place {
             Place::File(_) => Err(wrong("it is a file on this machine".to_owned())),
             Place::Bucket { kind, bucket, key } => {
-                if key.starts_with('/') {
-                    return Err(wrong("its key begins with /, which cannot be asked for".to_owned()));
-                }
-                if key.len() > LONGEST_KEY {
-                    return Err(wrong(format!(
-                        "its key has {} bytes, and no store has more than {LONGEST_KEY}",
-                        key.len()
-                    )));
-                }
-                let path = Path::parse(key).map_err(|error| wrong(error.to_string()))?;
+                let path = path_of(key).map_err(wrong)?;
                 Ok(Placed { store: self.bucket(*kind, bucket, location)?, path, gate: None })
             }
             Place::Address { url, authorization } => {
@@ -253,6 +244,17 @@ impl Stores {
             retry_timeout: self.options.retry_timeout,
         }
     }
+}
+
+/// A key as stores take it. Fails if it is not one that they can be asked for.
+pub(crate) fn path_of(key: &str) -> Result<Path, String> {
+    if key.starts_with('/') {
+        return Err("its key begins with /, which cannot be asked for".to_owned());
+    }
+    if key.len() > LONGEST_KEY {
+        return Err(format!("its key has {} bytes, and no store has more than {LONGEST_KEY}", key.len()));
+    }
+    Path::parse(key).map_err(|error| error.to_string())
 }
 
 /// Why a store cannot be made.

@@ -18,7 +18,7 @@ use crate::gate::{TRACE, Trace};
 use crate::location::{Kind, Location, Place};
 use crate::object::{Context, Object, Version};
 use crate::remote::Remote;
-use crate::store::Placed;
+use crate::store::{Placed, path_of};
 
 /// Which object a new one may replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Remote {
         let failed = |error: io::Error| context.error(Code::Local, error.to_string());
         let len = file.metadata().map_err(failed)?.len();
         let condition = self.condition(location, replace, &context)?;
-        let Place::Bucket { kind, bucket, .. } = &location.place else { return Err(no_bucket(&context)) };
+        let Place::Bucket { kind, bucket, .. } = &location.place else { return Err(no_bucket(location)) };
         let in_parts = len > PIECE;
         if let (true, Kind::Azure, Condition::Same(_)) = (in_parts, *kind, &condition) {
             let why = "Azure compares versions only of objects of up to 8 MiB";
@@ -126,10 +126,7 @@ impl Remote {
     }
 
     fn condition(&self, location: &Location, replace: &Replace, context: &Context) -> Result<Condition, RemoteError> {
-        let Place::Bucket { key, .. } = &location.place else { return Err(no_bucket(context)) };
-        if key.is_empty() || key.ends_with('/') {
-            return Err(context.error(Code::Url, "it ends like a folder, and an object has a name in it"));
-        }
+        location.check_output()?;
         match replace {
             Replace::Nothing => Ok(Condition::Missing),
             Replace::Anything => Ok(Condition::None),
@@ -138,6 +135,18 @@ impl Remote {
                 None => Err(context.error(Code::NoCondition, "the store gave no ETag for it")),
             },
         }
+    }
+}
+
+impl Location {
+    /// Fails if no object can be written there, whatever is in the bucket. Requests nothing.
+    pub fn check_output(&self) -> Result<(), RemoteError> {
+        let Place::Bucket { key, .. } = &self.place else { return Err(no_bucket(self)) };
+        let wrong = |what| RemoteError::new(Code::Output, self.to_string(), what);
+        if key.is_empty() || key.ends_with('/') {
+            return Err(wrong("it ends like a folder, and an object has a name in it".to_owned()));
+        }
+        path_of(key).map(drop).map_err(wrong)
     }
 }
 
@@ -365,6 +374,6 @@ fn changed(context: &Context) -> RemoteError {
     context.error(Code::Changed, "so it was not replaced")
 }
 
-fn no_bucket(context: &Context) -> RemoteError {
-    context.error(Code::Url, "only objects in buckets can be written")
+fn no_bucket(location: &Location) -> RemoteError {
+    RemoteError::new(Code::Output, location.to_string(), "it is not in a bucket")
 }

@@ -269,6 +269,27 @@ fn a_bucket_without_signatures_is_written_too() {
     }
 }
 
+/// A dry run refuses what no run could write, and asks nobody.
+#[test]
+fn what_cannot_be_written_is_told() {
+    let place = place();
+    for (url, code) in [
+        ("ftp://h/x", "remote-url"),
+        ("s3://../b/k", "remote-url"),
+        ("https://h/x", "remote-output"),
+        ("hf://o/n/p", "remote-output"),
+        ("s3://b", "remote-output"),
+        ("s3://b/x/", "remote-output"),
+        ("s3://b//x", "remote-output"),
+    ] {
+        for more in [&["--dry-run"][..], &[]] {
+            let run = place.run(&[&["merge", FILE, "-o", url], more].concat());
+            assert!(run.status == 2 && run.err.contains(&format!("[{code}]")), "{url} {run:?}");
+        }
+    }
+    place.run(&["merge", FILE, "-o", "s3://b/k.popef", "--dry-run"]).good();
+}
+
 /// A file is there only if the server says so.
 #[test]
 fn no_answer_is_taken_for_an_empty_file() {
