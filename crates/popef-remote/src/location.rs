@@ -90,7 +90,7 @@ impl Location {
             "az" | "azure" => in_azure("az", rest).map_err(wrong),
             "abfs" | "abfss" => in_azure("abfs", rest).map_err(wrong),
             "https" | "http" => at_address(text).map_err(|what| wrong(&what)),
-            "hf" => of_hugging_face(&hub().map_err(of_hub)?, rest)
+            "hf" => of_hugging_face(&hub().map_err(of_hub)?, token().map_err(of_hub)?, rest)
                 .ok_or_else(|| wrong("it is hf://OWNER/NAME[@REVISION]/PATH")),
             "file" => on_this_machine(text).ok_or_else(|| wrong("it is file:///PATH")),
             _ => Err(wrong("its scheme is not known")),
@@ -225,12 +225,25 @@ fn secret(text: &str) -> Option<HeaderValue> {
 /// The address of the hub of Hugging Face, which may be another one.
 fn hub() -> Result<Url, &'static str> {
     let endpoint = env::var("HF_ENDPOINT").unwrap_or_else(|_| "https://huggingface.co".to_owned());
-    let url = Url::parse(&endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let url = Url::parse(&endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https") && is_plain(url));
     url.ok_or("the address of the hub, in HF_ENDPOINT, cannot be used: give one such as https://hub.example.com")
 }
 
+/// Whether an address has neither a login nor a query, which would not be sent.
+pub(crate) fn is_plain(url: &Url) -> bool {
+    let has_login = !url.username().is_empty() || url.password().is_some();
+    !has_login && url.query().is_none() && url.fragment().is_none()
+}
+
+/// The header with the token for the hub, if there is one.
+fn token() -> Result<Option<HeaderValue>, &'static str> {
+    let Ok(token) = env::var("HF_TOKEN") else { return Ok(None) };
+    let header = secret(&format!("Bearer {token}"));
+    header.map(Some).ok_or("HF_TOKEN: it has characters that cannot be sent, such as the end of a line")
+}
+
 /// Addresses in the form of Hugging Face's own tools. The files are behind https.
-fn of_hugging_face(hub: &Url, rest: &str) -> Option<Location> {
+fn of_hugging_face(hub: &Url, token: Option<HeaderValue>, rest: &str) -> Option<Location> {
     let (folder, rest) = match rest.split_once('/')? {
         (kind @ ("datasets" | "spaces"), rest) => (format!("{kind}/"), rest),
         ("models", rest) => (String::new(), rest),
@@ -242,7 +255,6 @@ fn of_hugging_face(hub: &Url, rest: &str) -> Option<Location> {
     let mut url = hub.clone();
     let parts = format!("{folder}{owner}/{name}/resolve/{revision}");
     url.path_segments_mut().ok()?.pop_if_empty().extend(parts.split('/')).extend(path.split('/'));
-    let token = env::var("HF_TOKEN").ok().and_then(|token| secret(&format!("Bearer {token}")));
     let shown = redact_word(&format!("hf://{folder}{owner}/{rest}")).into_owned();
     // An address with these would name another file.
     let goes_up = parts.split('/').chain(path.split('/')).any(|part| matches!(part, "." | ".."));

@@ -312,7 +312,7 @@ fn of_fault(fault: &Fault) -> (Code, String) {
     }
 }
 
-fn of_connection(reason: &str) -> (Code, String) {
+pub(crate) fn of_connection(reason: &str) -> (Code, String) {
     let is_tls = ["certificate", "tls", "TLS", "handshake"].iter().any(|word| reason.contains(word));
     if !is_tls {
         return (Code::Connect, reason.to_owned());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::env;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
@@ -16,7 +16,7 @@ use url::Url;
 use crate::client::Clients;
 use crate::error::{Code, RemoteError, innermost};
 use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
-use crate::location::{Bucket, Kind, Location, Place, account_of};
+use crate::location::{Bucket, Kind, Location, Place, account_of, is_plain};
 use crate::options::{FIRST_PAUSE, LONGEST_PAUSE, Options};
 use crate::profile::{self, Profile};
 
@@ -27,6 +27,8 @@ pub(crate) struct Stores {
     clients: Arc<Clients>,
     options: Arc<Options>,
     buckets: Mutex<HashMap<(Kind, Bucket), Store>>,
+    /// Whose store the endpoint of the options is.
+    endpoint_of: OnceLock<Kind>,
 }
 
 /// An object in its store, not requested yet.
@@ -43,7 +45,7 @@ impl Stores {
         // Another part of the program may have chosen already. Its choice counts.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let clients = Arc::new(Clients::new(Arc::clone(&options), options.read_timeout));
-        Stores { clients, options, buckets: Mutex::default() }
+        Stores { clients, options, buckets: Mutex::default(), endpoint_of: OnceLock::new() }
     }
 
     /// The object that a location names.
@@ -110,6 +112,10 @@ impl Stores {
     }
 
     fn make(&self, kind: Kind, bucket: &Bucket, location: &Location, gate: Gate) -> Result<Store, RemoteError> {
+        if self.options.endpoint.is_some() && *self.endpoint_of.get_or_init(|| kind) != kind {
+            // The other store would get the credentials for this one.
+            return Err(RemoteError::new(Code::Settings, location.to_string(), ONE_ENDPOINT));
+        }
         let made = match kind {
             Kind::S3 => self.s3(bucket, gate),
             Kind::Google => self.google(bucket, gate),
@@ -164,6 +170,11 @@ impl Stores {
         if builder.get_config_value(&AmazonS3ConfigKey::Region).is_some_and(|region| !region.bytes().all(is_region)) {
             return Err(Unmade::Setting("--region or AWS_REGION: it has characters that no region has".to_owned()));
         }
+        if builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_none() {
+            for (key, name) in TOKEN_FILES {
+                check_file(builder.get_config_value(&key), name)?;
+            }
+        }
         for (key, name) in IN_REQUESTS {
             if !builder.get_config_value(&key).is_none_or(|value| plain(&value)) {
                 return Err(Unmade::Setting(format!("{name}: it has characters that cannot be sent")));
@@ -193,7 +204,9 @@ impl Stores {
         if let Some(url) = builder.get_config_value(&GoogleConfigKey::BaseUrl) {
             self.check_endpoint(&url, "STORAGE_EMULATOR_HOST, GOOGLE_BASE_URL")?;
         }
-        Ok(Arc::new(builder.build()?))
+        let is_set = |key: &GoogleConfigKey| builder.get_config_value(key).is_some();
+        let credentials = KEYS_OF_GOOGLE.into_iter().find(|(key, _)| is_set(key));
+        named(builder.build(), credentials.map(|(_, name)| name))
     }
 
     fn azure(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
@@ -220,7 +233,15 @@ impl Stores {
                 return Err(Unmade::Setting(TWO_HOSTS.to_owned()));
             }
         }
-        Ok(Arc::new(builder.build()?))
+        let account = builder.get_config_value(&AzureConfigKey::AccountName);
+        let in_account = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        if !is_emulator && !account.is_some_and(|account| !account.is_empty() && account.bytes().all(in_account)) {
+            let why = "AZURE_STORAGE_ACCOUNT_NAME, or the account in the address, must be the name of one";
+            return Err(Unmade::Setting(why.to_owned()));
+        }
+        let is_set = |key: &AzureConfigKey| builder.get_config_value(key).is_some();
+        let credentials = KEYS_OF_AZURE.into_iter().find(|(key, _)| is_set(key));
+        named(builder.build(), credentials.map(|(_, name)| name))
     }
 
     /// Fails if the endpoint of a store is not the address of one. If no option names it, it comes from a variable, or from a
@@ -228,7 +249,9 @@ impl Stores {
     fn check_endpoint(&self, text: &str, variable: &str) -> Result<(), Unmade> {
         let url = Url::parse(text).ok().filter(|_| plain(text));
         let is_host = |host: &str| !host.is_empty() && !is_metadata(host);
-        let is_store = |url: &Url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(is_host);
+        let is_store = |url: &Url| {
+            matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(is_host) && is_plain(url)
+        };
         if url.is_some_and(|url| is_store(&url)) {
             return Ok(());
         }
@@ -284,6 +307,40 @@ const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 3] = [
     (AmazonS3ConfigKey::SecretAccessKey, "AWS_SECRET_ACCESS_KEY"),
     (AmazonS3ConfigKey::Token, "AWS_SESSION_TOKEN"),
 ];
+
+/// Files with the tokens by which S3's credentials are asked for.
+const TOKEN_FILES: [(AmazonS3ConfigKey, &str); 2] = [
+    (AmazonS3ConfigKey::WebIdentityTokenFile, "AWS_WEB_IDENTITY_TOKEN_FILE"),
+    (AmazonS3ConfigKey::ContainerAuthorizationTokenFile, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
+];
+
+/// Credentials that a store reads when it is made.
+const KEYS_OF_GOOGLE: [(GoogleConfigKey, &str); 3] = [
+    (GoogleConfigKey::ServiceAccount, "GOOGLE_SERVICE_ACCOUNT"),
+    (GoogleConfigKey::ServiceAccountKey, "GOOGLE_SERVICE_ACCOUNT_KEY"),
+    (GoogleConfigKey::ApplicationCredentials, "GOOGLE_APPLICATION_CREDENTIALS"),
+];
+const KEYS_OF_AZURE: [(AzureConfigKey, &str); 2] =
+    [(AzureConfigKey::AccessKey, "AZURE_STORAGE_ACCOUNT_KEY"), (AzureConfigKey::SasKey, "AZURE_STORAGE_SAS_TOKEN")];
+
+const ONE_ENDPOINT: &str = "--endpoint is the address of one store, and cannot be that of two kinds of stores; set \
+                            AWS_ENDPOINT_URL, GOOGLE_BASE_URL or AZURE_STORAGE_ENDPOINT instead";
+
+/// A store, or why it cannot be made: because of a variable, if one has its credentials.
+fn named(made: object_store::Result<impl ObjectStore>, variable: Option<&str>) -> Result<Store, Unmade> {
+    made.map(|store| Arc::new(store) as Store).map_err(|error| match (error, variable) {
+        (error @ object_store::Error::Generic { .. }, Some(variable)) => {
+            Unmade::Setting(format!("{variable}: {}", setting(&error)))
+        }
+        (error, _) => error.into(),
+    })
+}
+
+/// Fails if there is no file that a variable names.
+fn check_file(path: Option<String>, variable: &str) -> Result<(), Unmade> {
+    let found = path.map_or(Ok(()), |path| std::fs::metadata(path).map(drop));
+    found.map_err(|error| Unmade::Setting(format!("{variable}: its file cannot be read: {error}")))
+}
 
 /// The variables for an endpoint of S3.
 const ENDPOINTS: [(AmazonS3ConfigKey, &str); 2] =

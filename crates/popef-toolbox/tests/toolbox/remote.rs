@@ -248,6 +248,19 @@ fn what_cannot_be_asked_for_is_told() {
             assert!(said.contains("[remote-settings]") && said.contains(variable), "{value:?} {said}");
         }
     }
+    for (variable, value, url) in [
+        ("HF_TOKEN", "SECRET\n", "hf://o/n/k.popef"),
+        ("HF_ENDPOINT", "https://u:SECRET@h", "hf://o/n/k.popef"),
+        ("AWS_ENDPOINT_URL", "https://h/?sig=SECRET", "s3://b/k.popef"),
+        ("GOOGLE_SERVICE_ACCOUNT", "SECRET", "gs://b/k.popef"),
+        ("AZURE_STORAGE_ACCOUNT_NAME", "", "az://c/k.popef"),
+        ("AZURE_STORAGE_ACCOUNT_NAME", "h.example/SECRET", "az://c/k.popef"),
+        ("AZURE_STORAGE_ACCOUNT_KEY", "SECRET!", "abfs://c@a/k.popef"),
+    ] {
+        let run = finish(place.command().args(["ls", url]).env(variable, value));
+        assert!(run.status == 2 && run.err.contains("[remote-settings]"), "{variable} {run:?}");
+        assert!(run.err.contains(variable) && !run.err.contains("SECRET"), "{variable} {run:?}");
+    }
 }
 
 /// Nothing is signed, and no service is asked for credentials.
@@ -288,6 +301,21 @@ fn what_cannot_be_written_is_told() {
         }
     }
     place.run(&["merge", FILE, "-o", "s3://b/k.popef", "--dry-run"]).good();
+}
+
+/// The credentials for one store are not sent to another.
+#[test]
+fn an_endpoint_is_that_of_one_kind_of_stores() {
+    let place = place();
+    let store = Server::of(place.read(FILE));
+    let endpoint = format!("http://127.0.0.1:{}", store.port);
+    let mut command = place.command();
+    command.args(["diff", "s3://b/k.popef", "az://c/k.popef", "--endpoint", &endpoint]);
+    command.envs([("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")]);
+    command.envs([("AZURE_STORAGE_ACCOUNT_NAME", "a"), ("AZURE_STORAGE_SAS_TOKEN", "sv=1&sig=SECRET")]);
+    let run = finish(&mut command);
+    assert!(run.status == 2 && run.err.contains("[remote-settings]"), "{run:?}");
+    assert!(store.asked().iter().all(|asked| !asked.line.contains("SECRET")));
 }
 
 /// A file is there only if the server says so.
