@@ -98,7 +98,7 @@ codes! {
     Cut, "remote-cut", ConnectionAborted, "the answer ended too early",
         "try again; if it happens again, a proxy in between may cut answers";
     Redirect, "remote-redirect", InvalidInput, "the redirect was not followed",
-        "give the address that it leads to, if you trust it";
+        "look at where the server redirects, and give another address if you trust it";
     Http, "remote-http", InvalidInput, "http protects neither the data nor secrets",
         "use https, or allow http with --allow-http";
     Timeout, "remote-timeout", TimedOut, "the server took too long",
@@ -147,6 +147,11 @@ impl RemoteError {
     pub(crate) fn leaving(mut self, what: String) -> Self {
         self.left = Some(what);
         self
+    }
+
+    /// Whether the store says that there is no such bucket.
+    pub(crate) fn is_of_bucket(&self) -> bool {
+        matches!(&*self.found, "NoSuchBucket" | "ContainerNotFound")
     }
 
     /// What kind of failure it is.

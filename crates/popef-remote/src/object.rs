@@ -74,8 +74,6 @@ impl Pin {
 
 /// No server may take longer for a range than at this rate, in bytes per second.
 const LEAST_RATE: u64 = 16 << 10;
-/// How long to wait before a range is requested again, for each time that its body ended too early.
-const PAUSES: [Duration; 2] = [FIRST_PAUSE, Duration::from_millis(400)];
 
 impl Object {
     /// Opens an object by its first bytes. Returns them too: the requested number, or all of them if there are fewer.
@@ -111,6 +109,9 @@ impl Object {
         match self.context.get(&self.placed, &options, range).await {
             Ok((meta, bytes)) if Pin::of(&meta) == self.pin => Ok(bytes),
             Ok(_) => Err(self.context.error(Code::Changed, "it is another version now")),
+            Err(Failure { fault: Some(Fault::NoRanges), .. }) => {
+                Err(self.context.error(Code::Changed, "the server sends all of it now, and sent parts before"))
+            }
             // The object has become shorter.
             Err(Failure { fault: Some(Fault::OutOfRange(_)), .. }) => {
                 Err(self.context.error(Code::Changed, "it is shorter now"))
@@ -139,15 +140,16 @@ impl Context {
         options: &GetOptions,
         range: Range<u64>,
     ) -> Result<(ObjectMeta, Bytes), Failure> {
-        let begun = Instant::now();
-        let mut pauses = PAUSES.iter().take(self.options.retries);
+        let (begun, trace) = (Instant::now(), Trace::new(self.usage.clone()));
+        let mut pause = FIRST_PAUSE;
         loop {
-            let result = self.get_once(placed, options, range.clone()).await;
-            let may_try = || begun.elapsed() < self.options.retry_timeout;
-            match pauses.next().filter(|_| result.as_ref().is_err_and(|failure| failure.broke) && may_try()) {
-                Some(pause) => sleep(*pause).await,
-                None => return result,
+            let result = self.get_once(placed, options, range.clone(), &trace).await;
+            let may_try = trace.seen().calls <= self.options.retries && begun.elapsed() < self.options.retry_timeout;
+            match result {
+                Err(failure) if failure.broke && may_try => sleep(pause).await,
+                result => return result,
             }
+            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
     }
 
@@ -156,9 +158,9 @@ impl Context {
         placed: &Placed,
         options: &GetOptions,
         range: Range<u64>,
+        trace: &Trace,
     ) -> Result<(ObjectMeta, Bytes), Failure> {
         let _permit = self.permits.acquire().await;
-        let trace = Trace::new(self.usage.clone());
         let len = range.end.saturating_sub(range.start);
         let slowest = Duration::from_secs(len.checked_div(LEAST_RATE).unwrap_or_default());
         let longest = self.options.retry_timeout.saturating_add(self.options.read_timeout).saturating_add(slowest);
@@ -184,7 +186,7 @@ impl Context {
                 let error = self.error(Code::Cut, "");
                 Err(Failure { error, fault: Some(Fault::Cut), broke: true })
             }
-            Ok(Err(error)) => Err(self.explain(&error, &trace)),
+            Ok(Err(error)) => Err(self.explain(&error, trace)),
             Err(_) => {
                 let error = self.error(Code::Timeout, "");
                 Err(Failure { error, fault: None, broke: false })
@@ -197,7 +199,7 @@ impl Context {
         match self.get(placed, &GetOptions::default(), 0..1).await {
             Ok((meta, _)) => Ok(Some(meta.e_tag.unwrap_or_default())),
             Err(Failure { fault: Some(Fault::OutOfRange(Some(0))), .. }) => Ok(Some(String::new())),
-            Err(failure) if failure.error.code() == Code::NotFound => Ok(None),
+            Err(failure) if failure.error.code() == Code::NotFound && !failure.error.is_of_bucket() => Ok(None),
             Err(failure) => Err(failure.error),
         }
     }
@@ -207,12 +209,13 @@ impl Context {
         let http = source::<HttpError>(error);
         let (code, found) = match (&seen.fault, http.map(HttpError::kind), error) {
             (Some(fault), ..) => of_fault(fault),
-            (None, ..) if seen.of_credentials => {
+            (None, ..) if seen.service.is_some() => {
                 let what = match seen.status {
-                    Some(status) if status >= 300 => "the service that has this machine's refuses them",
-                    _ => "the service that has this machine's gives none that can be read",
+                    None => "cannot be reached",
+                    Some(300..) => "refuses them",
+                    Some(_) => "gives none that can be read",
                 };
-                (Code::NoCredentials, what.to_owned())
+                (Code::NoCredentials, format!("{} {what}", seen.service.unwrap_or_default()))
             }
             (None, Some(HttpErrorKind::Timeout), _) => (Code::Timeout, String::new()),
             (None, Some(HttpErrorKind::Connect), _) => of_connection(&innermost(error)),
@@ -225,13 +228,14 @@ impl Context {
             (None, None, object_store::Error::Generic { .. }) if seen.status == Some(206) => {
                 (Code::Malformed, format!("a header cannot be read: {}", innermost(error)))
             }
-            (.., object_store::Error::Precondition { .. }) => (Code::Changed, String::new()),
             (.., object_store::Error::InvalidPath { source }) => (Code::Key, source.to_string()),
             _ => {
                 let said = said(&error.to_string()).or(seen.said.filter(|said| is_code(said))).unwrap_or_default();
-                of_status(seen.status, seen.region.as_deref(), said)
+                of_status(seen.status, seen.region.as_deref(), seen.is_conditional, said)
             }
         };
+        let redirected = seen.redirected.map(|to| format!("it was redirected to {to}"));
+        let found = joined(&found, redirected.as_deref().unwrap_or_default());
         let status = if seen.status.is_some_and(|status| status >= 300) { seen.status } else { None };
         // If no answer came at all, the store has already repeated the request.
         let broke = code == Code::Cut && seen.status.is_some();
@@ -266,7 +270,7 @@ impl Context {
             Ok(answer) if answer.status().as_u16() == 200 => Ok(answer),
             Ok(answer) => {
                 let status = Some(answer.status().as_u16());
-                let (code, found) = of_status(status, None, String::new());
+                let (code, found) = of_status(status, None, false, String::new());
                 Err(self.error(code, found).with_status(status))
             }
             Err(error) => {
@@ -325,19 +329,30 @@ pub(crate) fn of_connection(reason: &str) -> (Code, String) {
     (Code::Tls, found.unwrap_or_else(|| reason.to_owned()))
 }
 
-fn of_status(status: Option<u16>, region: Option<&str>, said: String) -> (Code, String) {
+fn of_status(status: Option<u16>, region: Option<&str>, is_conditional: bool, said: String) -> (Code, String) {
     match (status, region) {
         (Some(301 | 307 | 308 | 400), Some(region)) => (Code::Region, format!("it is {region}")),
         // The object need not exist, and the upload was known before.
         (Some(404), _) if said == "NoSuchUpload" => (Code::Refused, said),
         (Some(404 | 410), _) => (Code::NotFound, said),
         (Some(401 | 403), _) => (Code::Denied, said),
-        (Some(412), _) => (Code::Changed, said),
+        (Some(412), _) if is_conditional => (Code::Changed, said),
+        // Somebody else writes at the same time.
+        (Some(409), _) if matches!(&*said, "ConditionalRequestConflict" | "OperationAborted") => (Code::Busy, said),
+        (Some(409), _) if said == "BlobAlreadyExists" => (Code::Exists, said),
+        (Some(501), _) if is_conditional => (Code::Refused, joined(&said, NO_CONDITIONS)),
+        (Some(501), _) => (Code::Refused, said),
         (Some(408 | 429 | 500..), _) => (Code::Busy, said),
-        (Some(301..=308), _) => (Code::Region, "it redirects to another place".to_owned()),
-        (Some(400..), _) => (Code::Refused, said),
+        (Some(301..=303 | 307 | 308), _) => (Code::Redirect, "redirects of stores are never followed".to_owned()),
+        (Some(300..), _) => (Code::Refused, said),
         _ => (Code::Other, said),
     }
+}
+
+const NO_CONDITIONS: &str = "the store may not know conditions (If-None-Match); with --force, it gets none";
+
+fn joined(words: &str, more: &str) -> String {
+    [words, more].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// The code in a store's own words: `<Code>NoSuchKey</Code>`. The rest of the answer may have secrets.

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::client::Clients;
 use crate::error::{Code, RemoteError, innermost};
-use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata};
+use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata, is_region};
 use crate::location::{Bucket, Kind, Location, Place, account_of, is_plain};
 use crate::options::{FIRST_PAUSE, LONGEST_PAUSE, Options};
 use crate::profile::{self, Profile};
@@ -166,8 +166,7 @@ impl Stores {
                 self.check_endpoint(&endpoint, variable)?;
             }
         }
-        let is_region = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        if builder.get_config_value(&AmazonS3ConfigKey::Region).is_some_and(|region| !region.bytes().all(is_region)) {
+        if builder.get_config_value(&AmazonS3ConfigKey::Region).is_some_and(|region| !is_region(&region)) {
             return Err(Unmade::Setting("--region or AWS_REGION: it has characters that no region has".to_owned()));
         }
         if builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_none() {

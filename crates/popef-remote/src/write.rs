@@ -358,7 +358,7 @@ fn parts_left(kind: Kind, bucket: &str) -> String {
 
 fn refused(context: &Context, replace: &Replace, error: &object_store::Error, trace: &Trace) -> RemoteError {
     let explained = context.explained(error, trace);
-    let is_condition = explained.code() == Code::Changed || matches!(error, object_store::Error::AlreadyExists { .. });
+    let is_condition = matches!(explained.code(), Code::Changed | Code::Exists);
     match replace {
         Replace::Nothing if is_condition => exists(context),
         Replace::Opened if is_condition => changed(context),

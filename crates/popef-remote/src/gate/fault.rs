@@ -71,16 +71,22 @@ pub(crate) struct Seen {
     pub(crate) fault: Option<Fault>,
     /// The code of an error in an answer that was none by its status.
     pub(crate) said: Option<String>,
+    /// Where the last redirect led: a scheme and a host.
+    pub(crate) redirected: Option<String>,
+    /// Whether the request was to be done only for a certain version of the object.
+    pub(crate) is_conditional: bool,
     /// The bucket's region, if the store states it.
     pub(crate) region: Option<String>,
     /// Whether the answer is labelled as a web page.
     pub(crate) is_page: bool,
+    /// How many calls there were. Each store counts its own repetitions, but not those of its callers.
+    pub(crate) calls: usize,
     /// How many requests that make an object appear may have arrived.
     pub(crate) settled: u32,
     /// The keys in a listing that end with a slash, without it.
     pub(crate) folders: HashSet<String>,
-    /// Whether the service for credentials was contacted, and not the store.
-    pub(crate) of_credentials: bool,
+    /// The service for credentials that was contacted, and not the store.
+    pub(crate) service: Option<&'static str>,
 }
 
 tokio::task_local! {
@@ -106,11 +112,24 @@ impl Trace {
         self.lock().clone()
     }
 
-    pub(super) fn begin(&self, of_credentials: bool) {
+    pub(super) fn begin(&self, service: Option<&'static str>) {
         self.usage.add_request();
         let mut seen = self.lock();
-        let (settled, folders) = (seen.settled, std::mem::take(&mut seen.folders));
-        *seen = Seen { of_credentials, settled, folders, ..Seen::default() };
+        let Seen { settled, calls, is_conditional, .. } = *seen;
+        let (folders, redirected) = (std::mem::take(&mut seen.folders), seen.redirected.take());
+        *seen = Seen { service, settled, calls, is_conditional, folders, redirected, ..Seen::default() };
+    }
+
+    /// Counts a call, which may have several requests because of redirects. `is_conditional` is whether it is for a certain version.
+    pub(super) fn calls(&self, is_conditional: bool) {
+        let mut seen = self.lock();
+        seen.calls = seen.calls.saturating_add(1);
+        (seen.is_conditional, seen.redirected) = (is_conditional, None);
+    }
+
+    /// Records where a redirect leads.
+    pub(super) fn redirected(&self, to: String) {
+        self.lock().redirected = Some(to);
     }
 
     /// Counts a request that makes an object appear, and that may have arrived.

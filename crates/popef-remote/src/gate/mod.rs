@@ -19,7 +19,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
 use object_store::{ClientConfigKey, ClientOptions};
-use url::Url;
+use url::{Position, Url};
 
 use crate::client::Clients;
 use crate::error::innermost;
@@ -61,6 +61,8 @@ const MOST_OF_A_LISTING: u64 = 16 << 20;
 /// Answers about uploads: their addresses and a few tokens.
 const MOST_OF_AN_UPLOAD: u64 = 64 << 10;
 const MOST_REDIRECTS: usize = 10;
+/// Headers by which a request is done only for a certain version of an object, or only if there is none.
+const CONDITIONS: [&str; 3] = ["if-match", "if-none-match", "x-goog-if-generation-match"];
 /// The services for credentials on a cloud's machines answer at once, or do not exist. One that a variable names is waited for as for
 /// any server.
 const CREDENTIALS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -129,7 +131,7 @@ impl Gate {
             };
             let is_same = next.scheme() == url.scheme() || (url.scheme(), next.scheme()) == ("http", "https");
             if !is_same {
-                let what = format!("it leads from {} to {}", url.scheme(), next.scheme());
+                let what = format!("it leads from {} to {}", url.scheme(), origin(&next));
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(what)));
             }
             if is_metadata(next.host_str().unwrap_or_default()) {
@@ -139,6 +141,7 @@ impl Gate {
                 address.headers.keys().for_each(|name| _ = request.headers_mut().remove(name));
                 request.headers_mut().remove(AUTHORIZATION);
             }
+            trace.redirected(origin(&next));
             url = next;
         }
         Err(trace.fault(HttpErrorKind::Decode, Fault::Redirect(format!("there are more than {MOST_REDIRECTS}"))))
@@ -161,7 +164,11 @@ impl Gate {
         // No proxy is nearer to this machine, or should see its credentials.
         let client = self.clients.client(place == Place::Elsewhere, uri.scheme_str() == Some("http"));
         let client = client.map_err(|error| trace.fault(HttpErrorKind::Decode, Fault::NoClient(innermost(&error))))?;
-        trace.begin(self.of_credentials);
+        trace.begin(match () {
+            () if self.of_credentials => Some("the service that has this machine's"),
+            () if self.has_services && asks_for_token(&request) => Some("the service for tokens"),
+            () => None,
+        });
         let settles = settles(&request);
         let answer = client.call(request);
         let answer = if self.of_credentials {
@@ -178,8 +185,8 @@ impl Gate {
             answer?
         };
         let region = answer.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok());
-        let is_page = self.address.is_some() && is_page(answer.headers());
-        trace.answered(answer.status().as_u16(), region.map(str::to_owned), is_page);
+        let region = region.filter(|region| is_region(region)).map(str::to_owned);
+        trace.answered(answer.status().as_u16(), region, is_page(answer.headers()));
         Ok(answer)
     }
 }
@@ -202,6 +209,9 @@ impl HttpService for Gate {
             request.headers_mut().insert(name, value.clone());
         }
         let uri = request.uri().clone();
+        if !self.of_credentials {
+            trace.calls(CONDITIONS.iter().any(|name| request.headers().contains_key(*name)));
+        }
         let answer = self.send(request, &trace).await?;
         let (mut parts, body) = answer.into_parts();
         let checked = match (range, parts.status) {
@@ -232,10 +242,10 @@ impl HttpService for Gate {
                 let size = size.or((asked.start == 0 && self.address.is_none()).then_some(0));
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::OutOfRange(size)));
             }
+            (None, status) if status.is_success() && reads && trace.seen().is_page => {
+                return Err(trace.fault(HttpErrorKind::Decode, Fault::Page));
+            }
             (None, status) if status.is_success() && reads && self.address.is_some() => {
-                if trace.seen().is_page {
-                    return Err(trace.fault(HttpErrorKind::Decode, Fault::Page));
-                }
                 check_encoding(&parts.headers).map_err(|fault| trace.fault(HttpErrorKind::Decode, fault))?;
                 match text(&parts.headers, &CONTENT_LENGTH).and_then(|len| len.parse().ok()) {
                     Some(len) => Checked::exactly(len, body, trace),
@@ -261,10 +271,26 @@ fn is_among(services: &[String], uri: &Uri) -> bool {
     services.is_empty() || services.iter().any(is_of)
 }
 
+/// The scheme and the host of an address.
+fn origin(url: &Url) -> String {
+    format!("{}://{}", url.scheme(), &url[Position::BeforeHost..Position::BeforePath])
+}
+
+/// Whether a text can be the name of a region.
+pub(crate) fn is_region(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
 /// Whether a request completes an upload in parts, at Amazon's or at Google's.
 fn completes_upload(request: &HttpRequest) -> bool {
     let query = request.uri().query().unwrap_or_default();
     request.method() == Method::POST && query.split('&').any(|part| part.starts_with("uploadId="))
+}
+
+/// Whether a request is for a token with which to ask the store. Of the store itself, only uploads are asked for in this way.
+fn asks_for_token(request: &HttpRequest) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    request.method() == Method::POST && !query.split('&').any(|part| part.starts_with("upload"))
 }
 
 /// Whether a request makes an object appear: it has all of the object, or completes an upload in parts.

@@ -196,7 +196,8 @@ fn an_answer_that_is_not_as_it_should_be_is_refused() {
 
 #[test]
 fn a_change_is_noticed_and_never_read_over() {
-    let changes: [fn(&[u8], &Asked) -> Answer; 4] = [
+    let changes: [fn(&[u8], &Asked) -> Answer; 5] = [
+        |_, _| answer("200 OK", &[("Content-Length", "0".into())], b""),
         |_, _| answer("412 Precondition Failed", &[("Content-Length", "0".into())], b""),
         |bytes, asked| tagged(bytes, asked, "\"two\""),
         |bytes, asked| part(&[bytes, b"more".as_slice()].concat(), asked),

@@ -92,6 +92,32 @@ fn a_listing_reads_what_it_lists() {
     assert_eq!((hash.status, digests.len()), (0, 2), "{hash:?}");
 }
 
+/// What a store says of a new object, and of a listing.
+#[test]
+fn a_refusal_is_told_as_what_it_is() {
+    let place = place();
+    let write = ["merge", FILE, "-o", "s3://b/k.popef"];
+    let cases: [(&[&str], &str, &str, &str); 5] = [
+        (&write, "409 Conflict", "ConditionalRequestConflict", "try again later [remote-busy]"),
+        (&write, "409 Conflict", "Other", "Other (HTTP 409)"),
+        (&write, "501 Not Implemented", "NotImplemented", "with --force"),
+        (&write, "302 Found", "Moved", "[remote-redirect]"),
+        (&["ls", "s3://b/*"], "200 OK", "a page", "[remote-page]"),
+    ];
+    for (words, status, code, told) in cases {
+        let server = Server::start(move |_, asked| match asked.line.split(' ').next() {
+            _ if code == "a page" => answer(status, &[("Content-Type", "text/html".into())], b"<html>Log in</html>"),
+            Some("GET") => missing(),
+            _ => xml(status, &format!("<Error><Code>{code}</Code></Error>")),
+        });
+        let run = finish(&mut popef(&place, &server, words));
+        assert!(run.status == 2 && run.err.contains(told) && !run.err.contains("file-exists"), "{code} {run:?}");
+    }
+    let server = Server::start(|_, _| xml("404 Not Found", "<Error><Code>NoSuchBucket</Code></Error>"));
+    let run = finish(&mut popef(&place, &server, &write));
+    assert!(run.status == 2 && run.err.contains("NoSuchBucket") && server.asked().len() == 1, "{run:?}");
+}
+
 /// Consoles make a folder visible by an empty object. The store's own name of it has no slash.
 #[test]
 fn what_marks_a_folder_is_no_file() {

@@ -210,6 +210,13 @@ fn the_service_for_credentials_is_told_from_the_store() {
         let (code, said) = ls(&service, "false");
         assert!(code == Some(2) && said.contains(words) && said.contains("[remote-no-credentials]"), "{said}");
         assert!(!service.asked().is_empty());
+        let mut command = place.command();
+        let tokens = format!("http://127.0.0.1:{}", service.port);
+        command.envs([("AWS_WEB_IDENTITY_TOKEN_FILE", FILE), ("AWS_ROLE_ARN", "r"), ("AWS_ENDPOINT_URL_STS", &tokens)]);
+        let run =
+            finish(command.args(["ls", "s3://b/k.popef", "--endpoint", &format!("http://127.0.0.1:{}", store.port)]));
+        assert!(run.status == 2 && run.err.contains("the service for tokens"), "{run:?}");
+        assert!(run.err.contains(words) && run.err.contains("[remote-no-credentials]"), "{run:?}");
     }
     assert!(store.asked().is_empty());
 }
