@@ -333,7 +333,16 @@ mod tests {
         ] {
             assert_eq!(redact_word(word), shown);
         }
-        for word in ["a:b@c", "a:b@c.popef", "a:b@c?.popef", "C:/a@b/c", r"D:\a@b\c", "models/a:b@c/d", "git@host:/a", "x:/b@c/d"] {
+        for word in [
+            "a:b@c",
+            "a:b@c.popef",
+            "a:b@c?.popef",
+            "C:/a@b/c",
+            r"D:\a@b\c",
+            "models/a:b@c/d",
+            "git@host:/a",
+            "x:/b@c/d",
+        ] {
             assert_eq!(redact_word(word), word);
         }
     }
