@@ -191,13 +191,13 @@ fn store(old: Option<Vec<u8>>, first: First) -> (Server, Arc<Mutex<Kept>>) {
 }
 
 fn answered(kept: &mut Kept, asked: &Asked, first: First) -> Answer {
+    if first == First::Unconditional && asked.range == Some(0..1) {
+        kept.put(b"of somebody else".to_vec());
+    }
     let tag = format!("\"v{}\"", kept.version);
     let mut words = asked.line.split(' ');
     let (method, path) = (words.next().unwrap(), words.next().unwrap());
     let part = path.split(['?', '&']).find_map(|word| word.strip_prefix("partNumber="));
-    if first == First::Unconditional && asked.range == Some(0..1) {
-        kept.put(b"of somebody else".to_vec());
-    }
     match (method, part) {
         ("GET", _) if first == First::Hidden && kept.writes > 0 => xml("403 Forbidden", ""),
         ("GET", _) => kept.object.as_ref().map_or_else(missing, |bytes| tagged(bytes, asked, &tag)),

@@ -267,6 +267,10 @@ fn each_file_of_testdata_gives_a_sound_page() {
             let page = place.path(format!("{name}.html"));
             let run = place.run(&["report", path.to_str().unwrap(), "--values", "-o", page.to_str().unwrap()]);
             assert!(matches!(run.status, 0 | 2), "{name}: {run:?}");
+            if run.err.contains("[not-popef]") {
+                assert!(!page.exists(), "{name}: a page of nothing");
+                continue;
+            }
             let file = popef::OpenOptions::new().damaged(true).after_pickle(true).open(&path);
             expected.push(format!("{name} {}", file.map_or(0, |file| file.len())));
         }
