@@ -2,6 +2,8 @@
 
 mod words;
 
+use std::borrow::Cow;
+
 use popef_check::{Policy, Rule};
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, Error};
@@ -47,7 +49,16 @@ fn place(text: &str, at: usize) -> String {
     let line = format!("{start}{end}");
     match line.trim() {
         "" => format!("line {number}: "),
-        line => format!("line {number}, `{line}`: "),
+        line => format!("line {number}, `{}`: ", brief(line)),
+    }
+}
+
+/// A text that an error repeats, of any length in the file.
+fn brief(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()).into(),
+        None => text.into(),
     }
 }
 
@@ -63,7 +74,7 @@ fn unknown_rule(
     for key in rules.keys() {
         let (id, at) = (key.get_ref().as_ref(), key.span().start);
         match rule(id) {
-            None => return Some(format!("{}{}", place(text, at), no_rule(id))),
+            None => return Some(format!("{}{}", place(text, at), no_rule(&brief(id)))),
             Some(rule) if seen.contains(&rule) => {
                 return Some(format!("{}the rule {} is listed twice", place(text, at), rule.id));
             }
@@ -139,6 +150,15 @@ mod tests {
             assert!(!jargon.iter().any(|jargon| error.contains(jargon)), "{error}");
         }
         assert!(parse("").is_ok());
+        let long = "a".repeat(100_000);
+        for text in [
+            format!("{long} = 1"),
+            format!("num-ipus = \"{long}\""),
+            format!("rules.{long} = \"off\""),
+            "[".repeat(100_000),
+        ] {
+            assert!(parse(&text).unwrap_err().len() < 1000, "{text:.9}");
+        }
     }
 
     /// `popef-dump` shows them in capitals, and the schema of PopEF has them in small letters.

@@ -1,10 +1,12 @@
 //! The errors of serde and of the TOML parser in plain words.
 
+use super::brief;
+
 /// A message in plain words, in one line. Unknown forms of messages stay as they are.
 pub(super) fn plain(message: &str) -> String {
     let (problem, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
     let (words, subject) = problem.split_once(['`', ':']).unwrap_or((problem, ""));
-    let subject = subject.trim_matches(['`', ' ']);
+    let subject = &*brief(subject.trim_matches(['`', ' ']));
     match words.trim_end() {
         "unknown field" => format!("there is no key `{subject}`; there are {}", choices(expected)),
         "unknown variant" => format!("`{subject}` is not allowed; allowed are {}", choices(expected)),
