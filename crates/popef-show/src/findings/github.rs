@@ -5,7 +5,6 @@
 use std::io;
 use std::path::Path;
 
-use popef::types::{escape, is_hidden};
 use popef_check::Severity;
 
 use super::FindingsRenderer;
@@ -71,18 +70,10 @@ impl Annotation<'_> {
     }
 }
 
-/// A path as GitHub knows it: with slashes, and without a leading `./`. Only characters that could mislead are changed.
+/// A path as GitHub knows it: with slashes, and without a leading `./`. Only what could mislead, also other runners, is changed.
 fn repository_path(path: &Path) -> String {
     let path = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
-    let slashed = if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() };
-    slashed.chars().fold(String::new(), |mut text, letter| {
-        if is_hidden(letter) {
-            text.push_str(&escape(letter.encode_utf8(&mut [0; 4])));
-        } else {
-            text.push(letter);
-        }
-        text
-    })
+    escape_rest(&if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() })
 }
 
 fn data(text: &str) -> String {

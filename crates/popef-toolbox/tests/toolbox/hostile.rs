@@ -124,7 +124,7 @@ fn no_name_in_a_model_has_an_effect() {
                 &["check", "--deep", MODEL, "b.popef", "damaged.popef"],
                 &["text", "json", "ndjson", "sarif", "github", "junit"],
             ),
-            (&["check", "-v", "no\u{9b}\n::error file=x::y"], &["sarif", "github", "junit"]),
+            (&["check", "-v", "no\u{9b}##vso[task.x]y\n::error file=x::y##[command]"], &["sarif", "github", "junit"]),
             (&["diff", MODEL, "b.popef"], DATA),
             (&["hash", MODEL], DATA),
             (&["tiles", "model", MODEL], DATA),
