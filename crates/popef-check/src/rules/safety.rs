@@ -18,10 +18,11 @@ pub(super) const RULES: &[Check] = &[
             "An opaque blob is a Python pickle, as PopTorch's blob always is, or an archive with pickles, as \
              torch.save writes it. Loading a pickle runs the code that it names, with the rights of the user who loads \
              it. The finding lists the names that it imports, at most the first 100. Other rules report names that are \
-             dangerous or not known.",
+             dangerous or not known, and no more: compiled packages such as NumPy and pandas trust the states of their \
+             objects, so false ones let them read and write elsewhere in memory, and loading may take any time and memory.",
         )
         .fix(
-            "Load it only if you know who made the file. Triton and the model runtimes do not need the blob: it can be \
+            "Load it only if you know who made the file, also if no other rule reports it. Triton and the model runtimes do not need the blob: it can be \
              removed for them. A policy with no-pickles = true forbids pickles.",
         )
         .run(pickle(|_, pickled, out| {
