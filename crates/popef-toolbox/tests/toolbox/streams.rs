@@ -292,9 +292,9 @@ fn a_pipe_with_a_name_is_an_error_at_once() {
         ("report executable.popef -o pipe", "cat pipe > read"),
     ] {
         let run = place.run(&command.split(' ').collect::<Vec<_>>());
-        let lines =
+        let mut lines =
             run.err.lines().filter_map(|line| line.split_once(" standard input: ").or(line.split_once(" output: ")));
-        let line = lines.last().and_then(|(_, line)| line.split(" [").next()).unwrap_or_else(|| panic!("{run:?}"));
+        let line = lines.next_back().and_then(|(_, line)| line.split(" [").next()).unwrap_or_else(|| panic!("{run:?}"));
         let script = format!("({other_end}) 2> /dev/null & {line} && wait || {{ kill $!; exit 9; }}");
         let run = finish(place.command_of("sh").args(["-c", &script]).env("PATH", path_with_tool()));
         assert_eq!(run.status, 0, "{command}: {line}: {run:?}");
