@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use globset::{GlobBuilder, GlobMatcher};
-use object_store::path::Path;
 use tokio::time::timeout;
 
 use crate::error::{Code, RemoteError};
 use crate::gate::{TRACE, Trace};
 use crate::location::{Location, Place, has_pattern};
 use crate::object::Context;
-use crate::store::Stores;
+use crate::store::{Stores, path_of};
 
 /// The names of files that a prefix means.
 const NAMES: [&str; 2] = [".popef", ".poptorch"];
@@ -33,7 +32,7 @@ pub(crate) async fn list(
     let matcher = matcher(key).map_err(|what| context.error(Code::Url, what))?;
     let fixed = key.split(['*', '?', '[']).next().unwrap_or_default();
     let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let folder = Path::parse(folder).map_err(|error| context.error(Code::Url, error.to_string()))?;
+    let folder = path_of(folder).map_err(|what| context.error(Code::Url, what))?;
     let store = stores.bucket(*kind, bucket, location)?;
     let trace = Trace::new(context.usage.clone());
     let work = async {

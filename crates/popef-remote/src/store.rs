@@ -276,7 +276,9 @@ pub(crate) fn path_of(key: &str) -> Result<Path, String> {
     if key.len() > LONGEST_KEY {
         return Err(format!("its key has {} bytes, and no store has more than {LONGEST_KEY}", key.len()));
     }
-    Path::parse(key).map_err(|error| error.to_string())
+    // The words of the error have the key, which may hold another address.
+    Path::parse(key)
+        .map_err(|_| "a part of its key is empty, . or .., or has letters that cannot be asked for".to_owned())
 }
 
 /// Why a store cannot be made.

@@ -190,6 +190,7 @@ fn what_a_stopped_upload_may_leave_is_said() {
 #[test]
 fn the_service_for_credentials_is_told_from_the_store() {
     let place = place();
+    place.write("token", "t");
     let store = Server::start(|_, _| answer("403 Forbidden", &[("Content-Length", "0".into())], b""));
     let ls = |service: &Server, disabled: &str| {
         let mut command = place.command();
@@ -212,7 +213,11 @@ fn the_service_for_credentials_is_told_from_the_store() {
         assert!(!service.asked().is_empty());
         let mut command = place.command();
         let tokens = format!("http://127.0.0.1:{}", service.port);
-        command.envs([("AWS_WEB_IDENTITY_TOKEN_FILE", FILE), ("AWS_ROLE_ARN", "r"), ("AWS_ENDPOINT_URL_STS", &tokens)]);
+        command.envs([
+            ("AWS_WEB_IDENTITY_TOKEN_FILE", "token"),
+            ("AWS_ROLE_ARN", "r"),
+            ("AWS_ENDPOINT_URL_STS", &tokens),
+        ]);
         let run =
             finish(command.args(["ls", "s3://b/k.popef", "--endpoint", &format!("http://127.0.0.1:{}", store.port)]));
         assert!(run.status == 2 && run.err.contains("the service for tokens"), "{run:?}");
