@@ -139,7 +139,7 @@ fn names_of_files_are_escaped_for_github() {
     let names = [
         ("a,title=b::c%3A%25.popef", "a,title=b::c%3A%25.popef"),
         ("x\n::add-mask::y\r.popef", "x\\n::add-mask::y\\r.popef"),
-        ("##[add-mask]z.popef", "##[add-mask]z.popef"),
+        ("##[add-mask]z.popef", "#\\u{23}[add-mask]z.popef"),
         ("\u{1b}[2J\u{202e}\\.popef", "\\u{1b}[2J\\u{202e}\\.popef"),
     ];
     for (name, shown) in names {

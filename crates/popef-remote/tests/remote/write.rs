@@ -95,7 +95,7 @@ fn in_another_environment() {
     let error = Remote::new(options).unwrap().write(&location, file(&large()), &Replace::Nothing).unwrap_err();
     assert_eq!(error.code(), Code::Stopped);
     let address = Location::parse("https://localhost/file.popef").unwrap();
-    assert_eq!(remote.write(&address, file(b""), &Replace::Nothing).unwrap_err().code(), Code::Url);
+    assert_eq!(remote.write(&address, file(b""), &Replace::Nothing).unwrap_err().code(), Code::Output);
     println!("all was written");
 }
 

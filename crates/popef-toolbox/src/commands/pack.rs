@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
+use popef::types::redact_word;
 use popef::write::Packing;
 use popef_cli::end::{unwritten, wrong};
 use popef_cli::format::{Format, FormatArgs, NETWORK, json_line};
@@ -104,16 +105,18 @@ struct NamedFile {
 fn named_file(text: &str) -> Result<NamedFile, &'static str> {
     match text.split_once('=') {
         Some(("", _)) => Err("the NAME of NAME=FILE is empty; is a variable of the shell not set?"),
+        Some((_, path)) if redact_word(path) == path && redact_word(text) != text => Err("it is not NAME=FILE"),
         Some((_, "-")) => Err("it is not read from standard input (-); give a file"),
         Some((name, path)) if !path.is_empty() => Ok(NamedFile { name: name.to_owned(), path: path_of(path.into()) }),
         _ => Err("it is not NAME=FILE"),
     }
 }
 
-/// The file, and the name after the last colon. A file whose own name has a colon is used as a whole.
+/// The file, and the name after the last colon. A file whose own name has a colon is used as a whole, and so is an address with
+/// secrets: only as a whole is it known as one, and shown without them.
 fn executable(text: &str) -> (&Path, Option<&str>) {
     match text.rsplit_once(':') {
-        Some((file, name)) if !Path::new(text).exists() => (Path::new(file), Some(name)),
+        Some((file, name)) if !Path::new(text).exists() && redact_word(text) == text => (Path::new(file), Some(name)),
         _ => (Path::new(text), None),
     }
 }

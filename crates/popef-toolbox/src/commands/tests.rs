@@ -113,9 +113,12 @@ fn every_command_with_json_says_whether_it_is_asked_for() {
 
 #[test]
 fn every_command_with_lists_says_so() {
-    let with = with_option("files-from");
+    let (with, in_folder) = (with_option("files-from"), with_option("output-dir"));
     for line in LINES {
         let takes = with.iter().any(|(with, _)| with == line);
-        assert_eq!(said(line, &output(line, "n"), |common| common.takes_lists), takes, "{line}");
+        // One file is the output of one input.
+        let has_folder = in_folder.iter().any(|(with, _)| with == line);
+        let to = if has_folder { "--output-dir n".to_owned() } else { output(line, "n") };
+        assert_eq!(said(line, &to, |common| common.takes_lists), takes, "{line}");
     }
 }

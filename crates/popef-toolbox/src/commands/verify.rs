@@ -230,10 +230,13 @@ impl Args {
         watch: &Watch,
         each: &mut dyn FnMut(WrongBlob) -> Result<(), Error>,
     ) -> Result<(bool, Option<Verification>), Error> {
+        if self.files.is_empty() {
+            check_regular(&job.path)?;
+        }
         match job.kept {
             Kept::Line(line) => Ok((self.fits(tool, line, &job.path, watch)?, None)),
             Kept::Entry(entry) => {
-                let file = open_named(tool, &job.path, self.files.is_empty())?;
+                let file = open_whole(tool, &job.path)?;
                 let select = |blob_type, name: &Text<'_>| self.filter.takes_named(blob_type, name);
                 let select = if self.filter.is_everything() { None } else { Some(&select as SelectNamed<'_>) };
                 let options = VerifyOptions { only_content: self.content, select };
@@ -295,15 +298,14 @@ fn path_of_entry(entry: &FilePath) -> Result<PathBuf, Error> {
     Ok(path_of(entry.to_path().ok_or_else(unknown)?.into()))
 }
 
-/// Opens a file. If the manifest names it, it must be a regular file: a manifest may come from anybody, and an endless device
-/// would fill the memory.
-fn open_named(tool: &Tool, path: &Path, by_manifest: bool) -> Result<popef::File, Error> {
-    let is_odd = by_manifest && fs::metadata(path).is_ok_and(|found| !found.is_file());
-    if is_odd || (by_manifest && path.as_os_str() == "-") {
+/// Fails if there is something else than a regular file. A manifest may come from anybody, and an endless device would fill the
+/// memory.
+fn check_regular(path: &Path) -> Result<(), Error> {
+    if path.as_os_str() == "-" || fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let message = "it is not a regular file; name it on the command line to have it read";
         return Err(Error::new(Code::WrongArguments, message).in_file(path));
     }
-    open_whole(tool, path)
+    Ok(())
 }
 
 fn status_of(error: &Error) -> Status {

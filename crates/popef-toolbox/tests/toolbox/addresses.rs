@@ -86,6 +86,7 @@ fn no_command_shows_a_secret() {
         &["pack", "--feed", "n=URL", "-o", "out.popef"],
         &["pack", "--tensors", "n=URL", "-o", "out.popef"],
         &["pack", "--executable", "URL", "-o", "out.popef"],
+        &["pack", "--opaque", "URL", "-o", "out.popef"],
         &["set", "URL", "--in-place", "--rename", "a=b"],
         &["set", file, "--merge", "URL", "-o", "out.popef"],
         &["set", file, "--tensors", "URL", "-o", "out.popef"],

@@ -160,7 +160,7 @@ fn the_folder_of_a_bucket_is_no_output() {
             let made = run(&place, command, &[folder]);
             let words = match command.split(' ').next() {
                 Some("report" | "profile" | "graph") => "only PopEF files are written to other machines",
-                _ if folder.starts_with("https") => "only objects in buckets can be written",
+                _ if folder.starts_with("https") => "it is not in a bucket",
                 _ => "it ends like a folder",
             };
             assert!(made.status == 2 && made.err.contains(words), "{command} {folder}: {made:?}");

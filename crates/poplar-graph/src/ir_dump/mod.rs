@@ -72,7 +72,7 @@ impl IrDump {
     /// let dump = IrDump::read(json.as_bytes(), Order::Unknown)?;
     /// let main = &dump.ir.graphs()[0];
     /// assert_eq!((main.ops.len(), main.tensors[0].bytes()), (1, Some(16)));
-    /// # Ok::<(), poplar_graph::ReadError>(())
+    /// # Ok::<(), poplar_inspect::tiles::ReadError>(())
     /// ```
     pub fn read(mut reader: impl Read, order: Order) -> Result<Self, ReadError> {
         let mut bytes = Vec::new();
