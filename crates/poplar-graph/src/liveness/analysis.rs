@@ -388,7 +388,8 @@ impl Counts {
 fn touched_here(flow: &Flow, places: &[Place<'_>]) -> u64 {
     let of = |place: &Place<'_>| {
         let load = place.op.loads_executable().map_or(0, |graph| flow.bit(graph));
-        place.op.calls.iter().fold(load, |all, callee| all | flow.bit(callee.graph))
+        let called = place.op.calls.iter().filter(|callee| callee.times.most != Some(0));
+        called.fold(load, |all, callee| all | flow.bit(callee.graph))
     };
     places.iter().fold(0, |all, place| all | of(place))
 }
