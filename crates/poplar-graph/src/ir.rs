@@ -250,6 +250,11 @@ impl Calls {
         };
         graphs.iter().map(move |&graph| Callee { graph, times })
     }
+
+    /// The same without a graph that is repeated zero times, and so is never called.
+    pub(crate) fn called(&self) -> impl Iterator<Item = Callee> + '_ {
+        self.iter().filter(|callee| callee.times.most != Some(0))
+    }
 }
 
 /// A graph that an [`Op`] calls.

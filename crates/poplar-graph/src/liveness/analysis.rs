@@ -64,7 +64,7 @@ impl<'i> Analysis<'i> {
                 code.calls = code.calls.saturating_add(calls);
             };
             op.loads_executable().into_iter().for_each(|graph| count(graph, 1, 0));
-            op.calls.iter().filter(|callee| callee.times.most != Some(0)).for_each(|callee| count(callee.graph, 0, 1));
+            op.calls.called().for_each(|callee| count(callee.graph, 0, 1));
         }
         let (findings, unordered) = (Vec::new(), BTreeSet::new());
         Analysis { program, codes, findings, findings_left_out: 0, spans: 0, unordered }
@@ -237,8 +237,7 @@ impl<'i> Analysis<'i> {
         let mut unloaded = reaching.unloaded.get(graph.index());
         for place in places {
             let load = place.op.loads_executable().map_or(0, |graph| flow.bit(graph));
-            let called = place.op.calls.iter().filter(|callee| callee.times.most != Some(0));
-            let calls = called.map(|callee| flow.bit(callee.graph)).fold(0, |all, bit| all | bit);
+            let calls = place.op.calls.called().map(|callee| flow.bit(callee.graph)).fold(0, |all, bit| all | bit);
             let dead = load & !place.after.used;
             let found = [
                 (FindingId::CallWithoutLoad, calls & unloaded),
@@ -388,8 +387,7 @@ impl Counts {
 fn touched_here(flow: &Flow, places: &[Place<'_>]) -> u64 {
     let of = |place: &Place<'_>| {
         let load = place.op.loads_executable().map_or(0, |graph| flow.bit(graph));
-        let called = place.op.calls.iter().filter(|callee| callee.times.most != Some(0));
-        called.fold(load, |all, callee| all | flow.bit(callee.graph))
+        place.op.calls.called().fold(load, |all, callee| all | flow.bit(callee.graph))
     };
     places.iter().fold(0, |all, place| all | of(place))
 }

@@ -195,8 +195,7 @@ impl Flow {
 
     /// What comes next after each call of a graph by an op, if `after` comes next after the op. Graphs that are never called are left out.
     pub(super) fn behind_calls(&self, op: &Op, after: Ahead) -> impl Iterator<Item = (GraphId, Ahead)> {
-        let called = op.calls.iter().filter(|callee| callee.times.most != Some(0));
-        called.map(move |Callee { graph, times }| {
+        op.calls.called().map(move |Callee { graph, times }| {
             let again = times.most.is_none_or(|most| most > 1);
             // After each call but the last, the next one comes.
             let behind = if again { after.or(self.call(graph).before(after)) } else { after };

@@ -177,7 +177,7 @@ impl<'i> Steps<'i> {
     fn add_op(&mut self, part: &Part<'_>, (id, op): (OpId, &Op), live: u64) {
         let loads = op.loads_executable();
         let cells = self.cells(live | part.running, |lane| {
-            let called = op.calls.iter().any(|callee| callee.graph == lane && callee.times.most != Some(0));
+            let called = op.calls.called().any(|callee| callee.graph == lane);
             if called { Some(Cell::Call) } else { (loads == Some(lane)).then_some(Cell::Load) }
         });
         let (depth, graph) = (part.depth, part.graph);
