@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::gate::Names;
+use crate::host::Names;
 use crate::options::Options;
 
 /// The clients, each made when it is needed: most of them read all certificates of the system.

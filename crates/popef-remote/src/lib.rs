@@ -46,6 +46,7 @@ mod error;
 mod forward;
 mod gate;
 mod growth;
+mod host;
 mod index;
 mod list;
 mod location;

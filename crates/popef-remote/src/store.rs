@@ -15,7 +15,8 @@ use url::Url;
 
 use crate::client::Clients;
 use crate::error::{Code, RemoteError, innermost};
-use crate::gate::{Address, Gate, OF_METADATA, is_here, is_metadata, is_region};
+use crate::gate::{Address, Gate, OF_METADATA, is_region};
+use crate::host::{is_here, is_metadata};
 use crate::location::{Bucket, Kind, Location, Place, account_of, is_plain};
 use crate::options::{FIRST_PAUSE, LONGEST_PAUSE, Options};
 use crate::profile::{self, Profile};

@@ -2,7 +2,6 @@
 
 mod body;
 mod fault;
-mod host;
 mod range;
 
 use std::sync::Arc;
@@ -23,12 +22,11 @@ use url::{Position, Url};
 
 use crate::client::Clients;
 use crate::error::innermost;
+use crate::host::{Place, is_metadata};
 
 pub(crate) use fault::{Fault, TRACE, Trace};
-pub(crate) use host::{Names, is_here, is_metadata};
 
 use body::Checked;
-use host::Place;
 
 /// A gate for a store, or for one address.
 #[derive(Clone)]

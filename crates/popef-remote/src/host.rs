@@ -6,7 +6,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 /// The network that a host is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// This machine.
     Here,
     /// The services that machines in clouds have for their credentials.
@@ -27,7 +27,7 @@ const METADATA_NAMES: [&str; 5] =
     ["metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"];
 
 impl Place {
-    pub(super) fn of(host: &str) -> Place {
+    pub(crate) fn of(host: &str) -> Place {
         let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
         match host.parse::<IpAddr>() {
             Ok(address) if address.to_canonical().is_loopback() => Place::Here,
