@@ -1,6 +1,7 @@
 //! One object. All answers must be of the same version of it.
 
 use std::env;
+use std::iter::successors;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,6 +76,11 @@ impl Pin {
 /// No server may take longer for a range than at this rate, in bytes per second.
 const LEAST_RATE: u64 = 16 << 10;
 
+/// How long to wait before each repetition of a request.
+fn pauses() -> impl Iterator<Item = Duration> {
+    successors(Some(FIRST_PAUSE), |pause| Some(pause.saturating_mul(2).min(LONGEST_PAUSE)))
+}
+
 impl Object {
     /// Opens an object by its first bytes. Returns them too: the requested number, or all of them if there are fewer.
     pub(crate) async fn open(placed: Placed, context: Context) -> Result<(Object, Bytes), RemoteError> {
@@ -141,15 +147,14 @@ impl Context {
         range: Range<u64>,
     ) -> Result<(ObjectMeta, Bytes), Failure> {
         let (begun, trace) = (Instant::now(), Trace::new(self.usage.clone()));
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = pauses();
         loop {
             let result = self.get_once(placed, options, range.clone(), &trace).await;
             let may_try = trace.seen().calls <= self.options.retries && begun.elapsed() < self.options.retry_timeout;
             match result {
-                Err(failure) if failure.broke && may_try => sleep(pause).await,
+                Err(failure) if failure.broke && may_try => sleep(pauses.next().unwrap_or(LONGEST_PAUSE)).await,
                 result => return result,
             }
-            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
     }
 
@@ -250,15 +255,13 @@ impl Context {
     /// Begins to read a whole file, for servers without ranges. No store repeats this request.
     pub(crate) async fn whole(&self, gate: &Gate) -> Result<HttpResponse, RemoteError> {
         let begun = Instant::now();
-        let mut pause = FIRST_PAUSE;
-        for _ in 0..self.options.retries {
+        for pause in pauses().take(self.options.retries) {
             let passes =
                 |error: &RemoteError| matches!(error.code(), Code::Busy | Code::Connect | Code::Cut | Code::Timeout);
             match self.whole_once(gate).await {
                 Err(error) if passes(&error) && begun.elapsed() < self.options.retry_timeout => sleep(pause).await,
                 result => return result,
             }
-            pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
         }
         self.whole_once(gate).await
     }
