@@ -12,6 +12,6 @@ pub trait Command {
     /// Runs it, and returns the exit status: 0 for success, 1 for "no" as an answer, such as "they differ".
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error>;
 
-    /// Those of its options that the tool must know. There is no default, so that every command answers.
+    /// The options that the tool must know about. It has no default, so every command must answer.
     fn common(&self) -> Common<'_>;
 }

@@ -168,7 +168,7 @@ impl EachArgs {
         self.in_place
     }
 
-    /// What the tool must know. Only one input has one output, so a folder is no list of files then.
+    /// What the tool must know about these options. `--output` takes one input, so a folder is not read as a list of files.
     pub fn common(&self) -> Common<'_> {
         let common = Common::of(self.place());
         if self.output.is_some() { common } else { common.lists() }

@@ -235,7 +235,7 @@ fn has_advice(text: &str, code: &str, advice: &str) -> bool {
     says_more || text.to_lowercase().ends_with(advice.trim_end_matches('.').to_lowercase().as_str())
 }
 
-/// What to do about an error of a path that is no file, which its text may say already.
+/// The advice for an error about a path that is not a file. The error's own text may end with it.
 fn said(error: &Error) -> Option<String> {
     const SAID: [(&str, &str); 3] = [
         ("name a file in it", "Name a file in it."),

@@ -218,7 +218,7 @@ pub(super) const RULES: &[Check] = &[
             }
         })),
     Rule::error("PE017", "an executable without bytes")
-        .meaning("An executable blob has no data, so there is no program to load. Most likely, the export failed.")
+        .meaning("An executable blob has no data, so there is no program to load. The export has probably failed.")
         .fix("Export the model again. Check whether the disk was full.")
         .run(blob(|_, blob, out| {
             if blob.blob_type() == BlobType::PoplarExecutable && blob.data().is_empty() {

@@ -94,7 +94,7 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
-/// Whether the command on the line is the given one, or there is no command yet.
+/// Whether the line has the given command, or none yet.
 const FIND: &str = r#"function __{name}_is
     set -l command
     for word in (commandline -opc)[2..]

@@ -81,7 +81,7 @@ fn usage(mut command: Command) -> String {
     lines.collect()
 }
 
-/// A section whose lines stay as they are. A dot at the start of a line is escaped, so that it is no request.
+/// A section whose lines are kept. Each line is escaped at its start, because a dot there would begin a request of roff.
 fn section(out: &mut impl Write, heading: &str, lines: &str) -> io::Result<()> {
     let lines = lines.replace('\\', "\\\\").replace('-', "\\-").replace('\'', "\\(aq");
     let lines: String = lines.lines().map(|line| format!("\\&{line}\n")).collect();
