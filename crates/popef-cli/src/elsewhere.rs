@@ -27,6 +27,7 @@ mod object {
     use std::fs;
     use std::path::Path;
 
+    use popef::error::ErrorCode;
     use popef_ops::{Code, Error, Overwrite, Store};
     use popef_remote::Replace;
 
@@ -47,7 +48,7 @@ mod object {
 
         fn error(&self, error: std::io::Error) -> Error {
             match error.kind() {
-                std::io::ErrorKind::AlreadyExists => Error::new(Code::FileExists, error.to_string()),
+                std::io::ErrorKind::AlreadyExists => Error::new(ErrorCode::FileExists, error.to_string()),
                 _ => Error::io("write the object", error),
             }
             .in_file(self.path)

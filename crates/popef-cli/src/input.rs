@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popef::File;
+use popef::error::ErrorCode;
 use popef_open::{Opened, StreamData, is_named_pipe, is_stdin, open, open_handle};
 use popef_ops::{Code, Error};
 
@@ -140,7 +141,7 @@ fn copied(mut stream: impl Read) -> Result<fs::File, Error> {
             Err(error) => return Err(unreadable(error)),
         };
         if is_stopped() {
-            return Err(Error::new(Code::Stopped, "the work was stopped"));
+            return Err(Error::new(ErrorCode::Stopped, "the work was stopped"));
         }
         let written = copy.write_all(piece.get(..len).unwrap_or_default());
         written.map_err(|error| Error::io("write a temporary file", error))?;

@@ -9,8 +9,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
 
+use popef::error::ErrorCode;
 use popef_open::is_stdin;
-use popef_ops::{Code, Error};
+use popef_ops::Error;
 use popef_show::Out;
 
 use crate::common::Place;
@@ -107,7 +108,7 @@ impl Place<'_> {
         let mut out = Out::new(Box::new(shared.clone()), false);
         let written = write(&mut out).and_then(|written| out.send().map_err(unwritten).map(|()| written));
         if is_stopped() {
-            return Err(Error::new(Code::Stopped, "the work was stopped"));
+            return Err(Error::new(ErrorCode::Stopped, "the work was stopped"));
         }
         let written = written.map_err(|error| if error.path().is_none() { self.of_file(error) } else { error })?;
         if let Some(plain) = shared.0.take() {

@@ -104,7 +104,7 @@ impl Tool {
     fn advice(&self, error: &Error) -> String {
         match error.code() {
             code if code == Code::WrongArguments.as_str() => format!("See {} --help.", self.typed),
-            code if code == Code::FileExists.as_str() && self.is_forced => "Choose another path.".to_owned(),
+            code if code == ErrorCode::FileExists.as_str() && self.is_forced => "Choose another path.".to_owned(),
             code => said(error).unwrap_or_else(|| advice(code, leaves_others(error)).to_owned()),
         }
     }
@@ -182,7 +182,6 @@ fn leaves_others(error: &Error) -> bool {
 pub fn advice(code: &str, leaves_others: bool) -> &'static str {
     let own = Code::ALL.iter().find(|own| own.as_str() == code);
     match (own, code.parse()) {
-        (Some(Code::FileExists), _) => "Choose another path, or allow overwriting with --force.",
         (Some(Code::OutputIsInput), _) => {
             "Choose another output. Commands that change one file replace it with --in-place."
         }
@@ -197,7 +196,8 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
             "Put that file first, or leave out what comes before PopEF with --drop-prefix."
         }
         (Some(Code::NewFindings), _) => "Make another change, or allow the findings: without --strict.",
-        (Some(own), _) => own.advice(),
+        (Some(own), _) => own.info().advice,
+        (None, Ok(ErrorCode::FileExists)) => "Choose another path, or allow overwriting with --force.",
         (None, Ok(ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::BlobUnwritten)) if leaves_others => RECOVER,
         (None, Ok(code)) if leaves_others && is_overwritten(code) => {
             "Export the file again; popef recover keeps the blobs that are whole."
@@ -206,7 +206,7 @@ pub fn advice(code: &str, leaves_others: bool) -> &'static str {
             "No option raises this limit. If you trust the file, a program of your own can: see Limits in the library."
         }
         (None, Ok(ErrorCode::NotRegularFile)) => "Give a regular file: copy it to one first.",
-        (None, Ok(code)) => code.advice(),
+        (None, Ok(code)) => code.info().advice,
         (None, Err(_)) => elsewhere_advice(code),
     }
 }
@@ -221,7 +221,7 @@ fn is_overwritten(code: ErrorCode) -> bool {
 #[cfg(feature = "remote")]
 fn elsewhere_advice(code: &str) -> &'static str {
     let own = popef_remote::Code::ALL.iter().find(|own| own.as_str() == code);
-    own.map_or("", |own| own.advice())
+    own.map_or("", |own| own.info().advice)
 }
 
 #[cfg(not(feature = "remote"))]

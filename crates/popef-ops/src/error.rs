@@ -3,151 +3,105 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use popef::error::{ErrorCode, ErrorKind, SourceError};
+use popef::error::{CodeInfo, ErrorKind};
+use popef::seam::codes;
 use serde::Serialize;
 
-/// One entry per code: its name, its kind, what happened, and what to do.
-macro_rules! codes {
-    ($( $code:ident = $name:literal, $kind:literal, $meaning:literal, $advice:literal; )+) => {
-        /// A failure of an operation itself. Failures of reading, of writing and of the system have the library's
-        /// codes.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Code { $( #[doc = $meaning] #[doc = ""] #[doc = $advice] $code, )+ }
-
-        impl Code {
-            /// All codes.
-            pub const ALL: &'static [Code] = &[ $( Code::$code, )+ ];
-
-            /// The name of the code, which never changes.
-            pub const fn as_str(self) -> &'static str {
-                match self { $( Code::$code => $name, )+ }
-            }
-
-            /// The kind of failure: an [`ErrorKind`](popef::error::ErrorKind) of the library by its name; `notPopef`,
-            /// for a file of another format; or `request`, if the request does not fit the files.
-            pub const fn kind(self) -> &'static str {
-                match self { $( Code::$code => $kind, )+ }
-            }
-
-            /// What happened.
-            pub const fn meaning(self) -> &'static str {
-                match self { $( Code::$code => $meaning, )+ }
-            }
-
-            /// What to do.
-            pub const fn advice(self) -> &'static str {
-                match self { $( Code::$code => $advice, )+ }
-            }
-        }
-    };
-}
-
 codes! {
-    NotPopef = "not-popef", "notPopef",
+    /// A failure of an operation itself. Failures of reading, of writing and of the system have the library's codes,
+    /// and so has what the library can fail in too, such as a file that exists.
+    pub enum Code;
+
+    NotPopef = "not-popef", NotPopef,
         "The file is of another format, which the message names if it is known.",
         "Give a PopEF file.";
-    EmptyInput = "empty-input", "damaged",
+    EmptyInput = "empty-input", Damaged,
         "Standard input, or a pipe, ended without a byte.",
         "Run the program before the pipe alone, to see what it says.";
-    NoSuchBlob = "no-such-blob", "request",
+    NoSuchBlob = "no-such-blob", Request,
         "The file has no such blob.",
         "List the blobs of the file, and choose one of them.";
-    AmbiguousBlob = "ambiguous-blob", "request",
+    AmbiguousBlob = "ambiguous-blob", Request,
         "Several blobs fit, and the command works on one.",
         "Choose by type or by index too.";
-    NothingChosen = "nothing-chosen", "request",
+    NothingChosen = "nothing-chosen", Request,
         "What was asked for fits no blob.",
         "List the blobs of the files, and choose some of them.";
-    WrongArguments = "wrong-arguments", "request",
+    WrongArguments = "wrong-arguments", Request,
         "The command line cannot be understood, or its options contradict each other.",
         "See the help of the command.";
-    NothingWhole = "nothing-whole", "damaged",
+    NothingWhole = "nothing-whole", Damaged,
         "A damaged file has no whole blob.",
         "Copy or export the file again.";
-    OutputIsInput = "output-is-input", "request",
+    OutputIsInput = "output-is-input", Request,
         "The output is one of the files that are read.",
         "Choose another output, or ask for the input to be replaced.";
-    FileExists = "file-exists", "exists",
-        "There is a file at the path of the output.",
-        "Choose another path, or allow overwriting.";
-    // The library has it too, for links at the path of a file.
-    InTheWay = "in-the-way", "exists",
-        "There is something else than a regular file at the path of the output: a folder, a link, or a device.",
-        "Choose another path.";
-    BadArray = "bad-array", "damaged",
+    BadArray = "bad-array", Damaged,
         "A file of arrays is damaged, or of another format than its name says.",
         "Save the array again: the file is damaged, or of another format.";
-    UnsupportedArray = "unsupported-array", "unsupported",
+    UnsupportedArray = "unsupported-array", Unsupported,
         "A file has an array of a type or layout that PopEF does not have.",
         "Convert the array to a type that PopEF has, and save it again.";
-    Conflict = "conflict", "request",
+    Conflict = "conflict", Request,
         "Several files have a blob of the same name and type with other content.",
         "Choose which one is kept, or leave one of the files out.";
-    PrefixInside = "prefix-inside", "request",
+    PrefixInside = "prefix-inside", Request,
         "A file begins with bytes that are not PopEF, and would not be the first in the new file.",
         "Put that file first, or ask for what comes before PopEF to be dropped.";
-    NothingLeft = "nothing-left", "request",
+    NothingLeft = "nothing-left", Request,
         "Nothing would be left in the new file.",
         "Drop less.";
-    TooManyParts = "too-many-parts", "request",
+    TooManyParts = "too-many-parts", Request,
         "A file would be split into more parts than are useful.",
         "Split in another way, or into larger parts.";
-    UnknownField = "unknown-field", "request",
+    UnknownField = "unknown-field", Request,
         "Metadata has no such field.",
         "Use a field of the metadata's JSON.";
-    WrongValue = "wrong-value", "request",
+    WrongValue = "wrong-value", Request,
         "A field cannot have that value.",
         "Give a value that the field can have.";
-    NoSuchName = "no-such-name", "request",
+    NoSuchName = "no-such-name", Request,
         "The file has nothing of that name.",
         "Use a name that the file has.";
-    Ambiguous = "ambiguous", "request",
+    Ambiguous = "ambiguous", Request,
         "What was asked for can mean several things.",
         "Say which one is meant.";
-    WrongArray = "wrong-array", "wrongType",
+    WrongArray = "wrong-array", WrongType,
         "An array has another type or shape than it must have.",
         "Give an array of the type and shape that the file has.";
-    NameTaken = "name-taken", "duplicate",
+    NameTaken = "name-taken", Duplicate,
         "There would be two blobs, or two files, of one name.",
         "Choose another name.";
-    NewFindings = "new-findings", "request",
+    NewFindings = "new-findings", Request,
         "The new file would have errors that its inputs do not have.",
         "Make another change, or allow the findings.";
-    NotVerified = "not-verified", "io",
+    NotVerified = "not-verified", Io,
         "What was read back from the disk differs from what was written.",
         "Try again. If it happens again, check the disk and the memory.";
-    BadManifest = "bad-manifest", "damaged",
+    BadManifest = "bad-manifest", Damaged,
         "A manifest cannot be read.",
         "Give a manifest of popef hash, or lines of sha256sum or b3sum.";
-    // The library has it too, for files that are read as PopEF.
-    FileChanged = "file-changed", "changed",
-        "A file changed while it was read.",
-        "Try again when nothing else writes the file.";
-    BadIndex = "bad-index", "damaged",
+    BadIndex = "bad-index", Damaged,
         "The index.json of an extracted file cannot be read, or does not fit the folder.",
         "Extract the file again, or correct index.json.";
-    BadMetadata = "bad-metadata", "damaged",
+    BadMetadata = "bad-metadata", Damaged,
         "A JSON file with metadata cannot be read.",
         "Correct the JSON: popef extract writes metadata as it must be.";
-    DoesNotFit = "does-not-fit", "wrongType",
+    DoesNotFit = "does-not-fit", WrongType,
         "Data has another size, shape or type than its anchor.",
         "Give data of the shape and type that the anchor has, or write it all the same: popef pack --unchecked.";
-    BadPolicy = "bad-policy", "damaged",
+    BadPolicy = "bad-policy", Damaged,
         "A policy cannot be read, or has unknown keys or rules.",
         "Correct the policy: popef explain policy has examples.";
-    BadTileFile = "bad-tile-file", "damaged",
+    BadTileFile = "bad-tile-file", Damaged,
         "A file about tiles cannot be read.",
         "Give a file of TensorFlow's or Poplar's, and make it again if it is damaged.";
-    BadGraphFile = "bad-graph-file", "damaged",
+    BadGraphFile = "bad-graph-file", Damaged,
         "A dump of graphs cannot be read.",
         "Give a dump of PopART's IR, and make it again if it is damaged.";
-    BadProfile = "bad-profile", "damaged",
+    BadProfile = "bad-profile", Damaged,
         "A profiling report cannot be read.",
         "Give a profiling report of Poplar (JSON or CBOR), and make it again if it is damaged.";
-    Stopped = "stopped", "stopped",
-        "The work was stopped before its end.",
-        "Nothing. Begin again when you want to.";
 }
 
 /// Why an operation failed.
@@ -173,13 +127,13 @@ struct Inner {
 enum Kind {
     Library(popef::Error),
     System { doing: &'static str, source: io::Error },
-    Own { code: Code, message: String },
+    Own { info: CodeInfo, message: String },
 }
 
 impl Error {
     /// An error of an operation's own.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Error::of(Kind::Own { code, message: message.into() })
+    pub fn new(code: impl Into<CodeInfo>, message: impl Into<String>) -> Self {
+        Error::of(Kind::Own { info: code.into(), message: message.into() })
     }
 
     /// A failure of the system. `doing` follows "cannot": `read the folder`.
@@ -231,45 +185,42 @@ impl Error {
     /// The same error, about a part of the file that `part` names.
     pub(crate) fn of_part(part: &str, error: Error) -> Self {
         match error.0.kind {
-            Kind::Own { code, message } => {
-                let kind = Kind::Own { code, message: format!("{part}: {message}") };
+            Kind::Own { info, message } => {
+                let kind = Kind::Own { info, message: format!("{part}: {message}") };
                 Error(Box::new(Inner { kind, path: error.0.path }))
             }
             _ => error,
         }
     }
 
-    /// The stable name of the failure: a [`Code`], an [`ErrorCode`] of the library, or a code of the file's source of
-    /// bytes.
-    pub fn code(&self) -> &'static str {
+    /// What is known of the failure's code: a [`Code`], an [`ErrorCode`](popef::error::ErrorCode) of the library, or a
+    /// code of the file's source of bytes.
+    pub fn info(&self) -> CodeInfo {
         match &self.0.kind {
-            Kind::Library(error) => error.code_name(),
-            Kind::System { source, .. } => of_system(source).0,
-            Kind::Own { code, .. } => code.as_str(),
+            Kind::Library(error) => error.info(),
+            Kind::System { source, .. } => CodeInfo::of(source),
+            Kind::Own { info, .. } => *info,
         }
     }
 
-    /// The name of the kind of failure: see [`Code::kind`].
-    pub fn kind(&self) -> &'static str {
-        match &self.0.kind {
-            Kind::Library(error) => error.kind().as_str(),
-            Kind::System { source, .. } => of_system(source).1.as_str(),
-            Kind::Own { code, .. } => code.kind(),
-        }
+    /// The stable name of the failure.
+    pub fn code(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// The kind of failure.
+    pub fn kind(&self) -> ErrorKind {
+        self.info().kind
     }
 
     /// What to do.
     pub fn advice(&self) -> &'static str {
-        match &self.0.kind {
-            Kind::Library(error) => error.advice(),
-            Kind::System { source, .. } => of_system(source).2,
-            Kind::Own { code, .. } => code.advice(),
-        }
+        self.info().advice
     }
 
     /// Whether the work was stopped, by [`Progress`](crate::Progress) or by the source of a file.
     pub fn is_stop(&self) -> bool {
-        self.kind() == Code::Stopped.kind()
+        self.kind() == ErrorKind::Stopped
     }
 
     /// The file that the error is about.
@@ -308,15 +259,6 @@ impl From<popef::Error> for Error {
     fn from(error: popef::Error) -> Self {
         Error::of(Kind::Library(error))
     }
-}
-
-/// The name of the code for a failure of the system, its kind, and advice.
-fn of_system(error: &io::Error) -> (&'static str, ErrorKind, &'static str) {
-    if let Some(own) = SourceError::of(error) {
-        return (own.name(), own.code().kind(), own.advice());
-    }
-    let code = ErrorCode::from(error.kind());
-    (code.as_str(), code.kind(), code.advice())
 }
 
 fn is_of_writing(kind: io::ErrorKind) -> bool {
@@ -373,7 +315,7 @@ impl StdError for Error {
 /// use popef_ops::{Code, Error};
 ///
 /// let report = Error::new(Code::NameTaken, "tensor \"w\" is there already").describe();
-/// assert_eq!((report.kind, report.code), ("duplicate", "name-taken"));
+/// assert_eq!((report.kind.as_str(), report.code), ("duplicate", "name-taken"));
 /// assert_eq!(report.advice, "Choose another name.");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -381,8 +323,8 @@ impl StdError for Error {
 pub struct ErrorReport {
     /// The text of the error, without the file, the blob and the byte.
     pub message: String,
-    /// The kind: see [`Code::kind`].
-    pub kind: &'static str,
+    /// The kind.
+    pub kind: ErrorKind,
     /// The stable code: see [`Error::code`].
     pub code: &'static str,
     /// The blob's number in the file, if the error is about a blob.

@@ -1,10 +1,11 @@
 //! Folders that new files and folders are put into.
 
+use popef::error::ErrorCode;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::rights::Most;
 
 /// Folders made for new files, the outermost first. Dropping this removes those that are empty: all of them if the work
@@ -47,7 +48,7 @@ pub(crate) fn check_target_folder(path: &Path) -> Result<(), Error> {
 pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
     // A path with a slash at its end means the target of a link.
     if path.components().collect::<PathBuf>().is_symlink() {
-        Err(Error::new(Code::InTheWay, "it is a link, and nothing is written through links").in_file(path))
+        Err(Error::new(ErrorCode::InTheWay, "it is a link, and nothing is written through links").in_file(path))
     } else {
         Ok(())
     }

@@ -3,9 +3,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use popef::error::ErrorCode;
 use popef::write::keep_rights;
 
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::folders::{Made, check_target_folder};
 use crate::output::Overwrite;
 use crate::rights::Most;
@@ -146,7 +147,9 @@ impl PlainFile {
 
 fn failed(doing: &'static str, error: io::Error, path: &Path) -> Error {
     let error = match error.kind() {
-        ErrorKind::AlreadyExists => Error::new(Code::FileExists, "the file exists, and overwriting was not allowed"),
+        ErrorKind::AlreadyExists => {
+            Error::new(ErrorCode::FileExists, "the file exists, and overwriting was not allowed")
+        }
         _ => Error::io(doing, error),
     };
     error.in_file(path)

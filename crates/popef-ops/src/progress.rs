@@ -1,6 +1,7 @@
+use popef::error::ErrorCode;
 use std::ops::ControlFlow;
 
-use crate::error::{Code, Error};
+use crate::error::Error;
 
 /// Receives the progress of an operation, and can stop it. Threads may call it at the same time.
 ///
@@ -28,7 +29,7 @@ pub trait Progress: Sync {
     }
 
     /// Reports that `bytes` more bytes were read or written. [`Break`](ControlFlow::Break) stops the operation, which
-    /// then fails with [`Code::Stopped`].
+    /// then fails with [`ErrorCode::Stopped`].
     fn advance(&self, bytes: u64) -> ControlFlow<()>;
 
     /// The new files are complete and checked, and are put in their places next. [`Break`](ControlFlow::Break) leaves everything as
@@ -53,7 +54,7 @@ impl dyn Progress + '_ {
 fn or_stopped(flow: ControlFlow<()>) -> Result<(), Error> {
     match flow {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::new(Code::Stopped, "the work was stopped")),
+        ControlFlow::Break(()) => Err(Error::new(ErrorCode::Stopped, "the work was stopped")),
     }
 }
 

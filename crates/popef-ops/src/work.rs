@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_failure_to_take_ends_the_work() {
-        let stop = |task| if task == 7 { Err(Error::new(Code::Stopped, "enough")) } else { Ok(()) };
+        let stop = |task| if task == 7 { Err(Error::new(popef::error::ErrorCode::Stopped, "enough")) } else { Ok(()) };
         assert!(in_order(0..1_000_000, |_, task: u32| Ok(task), stop).unwrap_err().is_stop());
     }
 

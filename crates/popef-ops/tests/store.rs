@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use popef::File;
+use popef::error::ErrorCode;
 use popef_ops::{Code, CompressOptions, Error, MergeOptions, Progress, Silent, Store, Target, compress, merge};
 
 /// What a place got.
@@ -18,7 +19,7 @@ struct Shelf {
 
 impl Store for &Shelf {
     fn check(&self, _: &[&Path]) -> Result<(), Error> {
-        if self.is_full { Err(Error::new(Code::FileExists, "the shelf is full")) } else { Ok(()) }
+        if self.is_full { Err(Error::new(ErrorCode::FileExists, "the shelf is full")) } else { Ok(()) }
     }
 
     fn put(self: Box<Self>, mut file: fs::File) -> Result<(), Error> {

@@ -93,11 +93,14 @@ pub(crate) fn raise_operation(py: Python<'_>, error: &popef_ops::Error) -> PyErr
     if let Some(raised) = system.and_then(|system| raised_by_python(py, system)) {
         return raised;
     }
-    let number =
-        if error.kind() == "exists" { libc_number(io::ErrorKind::AlreadyExists) } else { system.and_then(number_of) };
+    let number = if error.kind() == ErrorKind::Exists {
+        libc_number(io::ErrorKind::AlreadyExists)
+    } else {
+        system.and_then(number_of)
+    };
     let mut report = error.describe();
     // The one for the tool.
-    if error.advice() == popef_ops::Code::WrongArguments.advice() {
+    if error.code() == popef_ops::Code::WrongArguments.as_str() {
         report.advice = "See the help of the function, and docs/PYTHON.md.".into();
     }
     if number.is_some() {
@@ -106,7 +109,7 @@ pub(crate) fn raise_operation(py: Python<'_>, error: &popef_ops::Error) -> PyErr
     popef_error(py, &error.to_string(), || {
         let fields = PyDict::new(py);
         fields.set_item("code", report.code)?;
-        fields.set_item("kind", report.kind)?;
+        fields.set_item("kind", report.kind.as_str())?;
         fields.set_item("advice", &report.advice)?;
         fields.set_item("path", error.path().map(Path::as_os_str))?;
         fields.set_item("blob", report.blob)?;
@@ -151,14 +154,14 @@ fn libc_number(kind: io::ErrorKind) -> Option<i32> {
 
 /// The `OSError` for an error of the library.
 fn os_error_of(py: Python<'_>, error: &popef::Error, number: Option<i32>) -> PyErr {
-    os_error(py, number, None, error.path(), error.code().as_str(), error.code().advice())
+    os_error(py, number, None, error.path(), error.code().as_str(), error.code().info().advice)
 }
 
 fn fields_of<'py>(py: Python<'py>, error: &popef::Error) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("code", error.code().as_str())?;
     fields.set_item("kind", error.kind().as_str())?;
-    fields.set_item("advice", error.code().advice())?;
+    fields.set_item("advice", error.code().info().advice)?;
     fields.set_item("path", error.path().map(Path::as_os_str))?;
     fields.set_item("blob", error.blob())?;
     fields.set_item("offset", error.offset())?;

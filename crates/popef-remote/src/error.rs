@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use popef::error::{ErrorCode, SourceError};
 use popef::read::ReadAt;
+use popef::seam::{codes, lower_case_phrase};
 use popef::{Error, File, OpenOptions};
 
 /// Why a file on another machine could not be read.
@@ -22,115 +23,121 @@ pub struct RemoteError {
     left: Option<String>,
 }
 
-macro_rules! codes {
-    ($($name:ident, $text:literal, $kind:ident, $what:literal, $advice:literal;)*) => {
-        /// What kind of failure it is. The names are stable.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Code { $(#[doc = $what] $name,)* }
+codes! {
+    /// What kind of failure it is. The names are stable.
+    pub enum Code;
 
-        impl Code {
-            /// All codes.
-            pub const ALL: &[Code] = &[$(Code::$name,)*];
-
-            /// The name for programs.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Code::$name => $text,)* }
-            }
-
-            /// The nearest kind of the standard library's errors.
-            pub fn io_kind(self) -> io::ErrorKind {
-                match self { $(Code::$name => io::ErrorKind::$kind,)* }
-            }
-
-            /// The library's nearest code.
-            pub fn nearest(self) -> ErrorCode {
-                match self {
-                    Code::NotFound | Code::NoMatch => ErrorCode::NotFound,
-                    Code::Denied | Code::NoCredentials => ErrorCode::PermissionDenied,
-                    Code::Changed => ErrorCode::FileChanged,
-                    Code::Exists => ErrorCode::FileExists,
-                    Code::Stopped => ErrorCode::Stopped,
-                    _ => ErrorCode::Io,
-                }
-            }
-
-            /// What happened.
-            pub fn what(self) -> &'static str {
-                match self { $(Code::$name => $what,)* }
-            }
-
-            /// What to do about it.
-            pub fn advice(self) -> &'static str {
-                match self { $(Code::$name => $advice,)* }
-            }
-        }
-    };
+    Url = "remote-url", Io as InvalidInput,
+        "The address cannot be used.",
+        "Give s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, https://HOST/PATH, hf://OWNER/NAME/PATH or file:///PATH.";
+    Output = "remote-output", Io as InvalidInput,
+        "No object can be written there.",
+        "Give an object in a bucket: s3://BUCKET/KEY, gs://BUCKET/KEY or az://CONTAINER/KEY.";
+    NotFound = "remote-not-found", Io as NotFound,
+        "There is no such object.",
+        "Look at the spelling of the bucket and the key.";
+    Denied = "remote-denied", Io as PermissionDenied,
+        "The store refuses access.",
+        "Give credentials in the environment (docs/REMOTE.md has the variables of each store), or --header for https.";
+    NoCredentials = "remote-no-credentials", Io as PermissionDenied,
+        "No credentials were found.",
+        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_SERVICE_ACCOUNT, or AZURE_STORAGE_ACCOUNT_NAME and \
+         AZURE_STORAGE_ACCOUNT_KEY; for a public bucket AWS_SKIP_SIGNATURE=true, GOOGLE_SKIP_SIGNATURE=true or \
+         AZURE_SKIP_SIGNATURE=true.";
+    Region = "remote-region", Io as InvalidInput,
+        "The bucket is in another region.",
+        "Give its region with --region or AWS_REGION.";
+    Changed = "remote-changed", Changed as Other,
+        "The object was changed while it was read.",
+        "Try again when nobody writes to it.";
+    NoRanges = "remote-no-ranges", Io as Unsupported,
+        "The server cannot send parts of a file.",
+        "Download the file first.";
+    Page = "remote-page", Io as InvalidData,
+        "The server sent a web page and not a file.",
+        "Look at the address in a browser; if that asks who you are, give --header, such as \"Authorization: Bearer ...\".";
+    WrongRange = "remote-wrong-range", Io as InvalidData,
+        "The server sent another range than was asked for.",
+        "Try again without the proxy or cache in between, or download the file first.";
+    Encoded = "remote-encoded", Io as InvalidData,
+        "The server changed the encoding of the file.",
+        "Turn off compression in the server, or in the proxy in between.";
+    Malformed = "remote-malformed", Io as InvalidData,
+        "The server's answer breaks the rules of HTTP.",
+        "Look at the server, or at the proxy in between; or download the file first.";
+    Cut = "remote-cut", Io as ConnectionAborted,
+        "The answer ended too early.",
+        "Try again; if it happens again, a proxy in between may cut answers.";
+    Redirect = "remote-redirect", Io as InvalidInput,
+        "The redirect was not followed.",
+        "Look at where the server redirects, and give another address if you trust it.";
+    Http = "remote-http", Io as InvalidInput,
+        "Http protects neither the data nor secrets.",
+        "Use https, or allow http with --allow-http.";
+    Timeout = "remote-timeout", Io as TimedOut,
+        "The server took too long.",
+        "Try again, or look at the network and the proxy.";
+    Connect = "remote-connect", Io as NotConnected,
+        "Cannot connect to the server.",
+        "Look at the address, the network, and HTTPS_PROXY and NO_PROXY.";
+    Tls = "remote-tls", Io as NotConnected,
+        "There is no safe connection to the server.",
+        "If its certificate is from an authority of your own, name that in SSL_CERT_FILE.";
+    Busy = "remote-busy", Io as Other,
+        "The server could not answer.",
+        "Try again later.";
+    Refused = "remote-refused", Io as InvalidInput,
+        "The server refused the request.",
+        "Look at the address and at what the server says.";
+    Stopped = "remote-stopped", Stopped as Other,
+        "The work was stopped.",
+        "Start it again.";
+    NoMatch = "remote-no-match", Io as NotFound,
+        "No object fits.",
+        "Look at the pattern: * stays within a folder, ** does not.";
+    Exists = "remote-exists", Exists as AlreadyExists,
+        "There is an object with that name.",
+        "Choose another name, or allow with --force that it is replaced.";
+    NoCondition = "remote-no-condition", Io as Unsupported,
+        "The object cannot be replaced safely.",
+        "Write to another name with -o, and compare before you replace it.";
+    Unsure = "remote-unsure", Io as Other,
+        "It is not known whether the object was written.",
+        "Look at the object, and write it again if it is not the new one.";
+    Local = "remote-local", Io as Other,
+        "The new file could not be read on this machine.",
+        "Look at the disk that has the temporary files.";
+    Settings = "remote-settings", Io as InvalidInput,
+        "A setting of the store is wrong.",
+        "Correct the option or the variable.";
+    Listing = "remote-listing", Io as Other,
+        "The listing of the bucket is too long.",
+        "Give a longer prefix, or name the objects.";
+    Key = "remote-key", Io as InvalidInput,
+        "The bucket has a key that cannot be read.",
+        "Name objects one by one, or give a prefix or a pattern without such keys.";
+    Other = "remote-failed", Io as Other,
+        "The store could not be used.",
+        "Look at the settings of the store (docs/REMOTE.md).";
 }
 
-codes! {
-    Url, "remote-url", InvalidInput, "the address cannot be used",
-        "give s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, https://HOST/PATH, hf://OWNER/NAME/PATH or file:///PATH";
-    Output, "remote-output", InvalidInput, "no object can be written there",
-        "give an object in a bucket: s3://BUCKET/KEY, gs://BUCKET/KEY or az://CONTAINER/KEY";
-    NotFound, "remote-not-found", NotFound, "there is no such object",
-        "look at the spelling of the bucket and the key";
-    Denied, "remote-denied", PermissionDenied, "the store refuses access",
-        "give credentials in the environment (docs/REMOTE.md has the variables of each store), or --header for https";
-    NoCredentials, "remote-no-credentials", PermissionDenied, "no credentials were found",
-        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_SERVICE_ACCOUNT, or AZURE_STORAGE_ACCOUNT_NAME and \
-         AZURE_STORAGE_ACCOUNT_KEY; for a public bucket AWS_SKIP_SIGNATURE=true, GOOGLE_SKIP_SIGNATURE=true or \
-         AZURE_SKIP_SIGNATURE=true";
-    Region, "remote-region", InvalidInput, "the bucket is in another region",
-        "give its region with --region or AWS_REGION";
-    Changed, "remote-changed", Other, "the object was changed while it was read",
-        "try again when nobody writes to it";
-    NoRanges, "remote-no-ranges", Unsupported, "the server cannot send parts of a file",
-        "download the file first";
-    Page, "remote-page", InvalidData, "the server sent a web page and not a file",
-        "look at the address in a browser; if that asks who you are, give --header, such as \"Authorization: Bearer ...\"";
-    WrongRange, "remote-wrong-range", InvalidData, "the server sent another range than was asked for",
-        "try again without the proxy or cache in between, or download the file first";
-    Encoded, "remote-encoded", InvalidData, "the server changed the encoding of the file",
-        "turn off compression in the server, or in the proxy in between";
-    Malformed, "remote-malformed", InvalidData, "the server's answer breaks the rules of HTTP",
-        "look at the server, or at the proxy in between; or download the file first";
-    Cut, "remote-cut", ConnectionAborted, "the answer ended too early",
-        "try again; if it happens again, a proxy in between may cut answers";
-    Redirect, "remote-redirect", InvalidInput, "the redirect was not followed",
-        "look at where the server redirects, and give another address if you trust it";
-    Http, "remote-http", InvalidInput, "http protects neither the data nor secrets",
-        "use https, or allow http with --allow-http";
-    Timeout, "remote-timeout", TimedOut, "the server took too long",
-        "try again, or look at the network and the proxy";
-    Connect, "remote-connect", NotConnected, "cannot connect to the server",
-        "look at the address, the network, and HTTPS_PROXY and NO_PROXY";
-    Tls, "remote-tls", NotConnected, "there is no safe connection to the server",
-        "if its certificate is from an authority of your own, name that in SSL_CERT_FILE";
-    Busy, "remote-busy", Other, "the server could not answer",
-        "try again later";
-    Refused, "remote-refused", InvalidInput, "the server refused the request",
-        "look at the address and at what the server says";
-    Stopped, "remote-stopped", Interrupted, "the work was stopped",
-        "start it again";
-    NoMatch, "remote-no-match", NotFound, "no object fits",
-        "look at the pattern: * stays within a folder, ** does not";
-    Exists, "remote-exists", AlreadyExists, "there is an object with that name",
-        "choose another name, or allow with --force that it is replaced";
-    NoCondition, "remote-no-condition", Unsupported, "the object cannot be replaced safely",
-        "write to another name with -o, and compare before you replace it";
-    Unsure, "remote-unsure", Other, "it is not known whether the object was written",
-        "look at the object, and write it again if it is not the new one";
-    Local, "remote-local", Other, "the new file could not be read on this machine",
-        "look at the disk that has the temporary files";
-    Settings, "remote-settings", InvalidInput, "a setting of the store is wrong",
-        "correct the option or the variable";
-    Listing, "remote-listing", Other, "the listing of the bucket is too long",
-        "give a longer prefix, or name the objects";
-    Key, "remote-key", InvalidInput, "the bucket has a key that cannot be read",
-        "name objects one by one, or give a prefix or a pattern without such keys";
-    Other, "remote-failed", Other, "the store could not be used",
-        "look at the settings of the store (docs/REMOTE.md)";
+impl Code {
+    /// What happened, as the beginning of a text.
+    pub(crate) fn what(self) -> String {
+        lower_case_phrase(&self.info().meaning)
+    }
+
+    /// The library's nearest code.
+    pub fn nearest(self) -> ErrorCode {
+        match self {
+            Code::NotFound | Code::NoMatch => ErrorCode::NotFound,
+            Code::Denied | Code::NoCredentials => ErrorCode::PermissionDenied,
+            Code::Changed => ErrorCode::FileChanged,
+            Code::Exists => ErrorCode::FileExists,
+            Code::Stopped => ErrorCode::Stopped,
+            _ => ErrorCode::Io,
+        }
+    }
 }
 
 impl RemoteError {
@@ -171,7 +178,7 @@ impl RemoteError {
 
     /// What to do about it.
     pub fn advice(&self) -> &'static str {
-        self.code.advice()
+        self.code.info().advice
     }
 
     /// The error of this crate behind an error of the library, if there is one.
@@ -219,7 +226,7 @@ pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
 
 impl fmt::Display for RemoteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code.what())?;
+        f.write_str(&self.code.what())?;
         if !self.found.is_empty() {
             write!(f, ": {}", self.found)?;
         }
@@ -229,7 +236,7 @@ impl fmt::Display for RemoteError {
         if let Some(left) = &self.left {
             write!(f, "; {left}")?;
         }
-        write!(f, "; {}", self.advice())
+        write!(f, "; {}", lower_case_phrase(&self.advice()))
     }
 }
 
@@ -237,18 +244,15 @@ impl std::error::Error for RemoteError {}
 
 impl From<RemoteError> for io::Error {
     fn from(error: RemoteError) -> Self {
-        // For the library, `Interrupted` means to try again.
-        let kind = match error.code.io_kind() {
-            io::ErrorKind::Interrupted => io::ErrorKind::Other,
-            kind => kind,
-        };
-        let code = error.code;
-        io::Error::new(kind, SourceError::new(code.nearest(), code.as_str(), code.advice(), error))
+        let kind = error.code.io_kind().unwrap_or(io::ErrorKind::Other);
+        io::Error::new(kind, SourceError::new(error.code.nearest(), error.code, error))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use popef::error::CodeInfo;
+
     use super::*;
 
     #[test]
@@ -258,16 +262,15 @@ mod tests {
         assert_eq!((of_library.blob(), of_library.path()), (None, Some(Path::new("s3://b/k"))));
         assert!(of_library.to_string().ends_with(&error.to_string()), "{of_library}");
         assert_eq!(RemoteError::of(&of_library).map(RemoteError::code), Some(Code::NotFound));
-        assert_eq!((of_library.code(), of_library.code_name()), (ErrorCode::NotFound, "remote-not-found"));
-        assert_eq!(of_library.advice(), error.advice());
+        assert_eq!((of_library.code(), of_library.info()), (ErrorCode::NotFound, Code::NotFound.info()));
     }
 
     #[test]
     fn the_documentation_has_all_codes() {
         let docs = include_str!("../../../docs/REMOTE.md").replace("\r\n", "\n");
         let row = |code: &Code| {
-            let kind = code.nearest().kind();
-            format!("| `{}` | `{kind}` | {} | {} |\n", code.as_str(), code.what(), code.advice())
+            let CodeInfo { name, kind, meaning, advice } = code.info();
+            format!("| `{name}` | `{kind}` | {meaning} | {advice} |\n")
         };
         let table: String = Code::ALL.iter().map(row).collect();
         assert!(docs.contains(&format!("|---|---|---|---|\n{table}\n")), "docs/REMOTE.md needs these rows:\n{table}");

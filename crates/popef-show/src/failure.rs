@@ -2,7 +2,7 @@ use std::fmt;
 use std::io;
 
 use popef::Error;
-use popef::error::{ErrorCode, Location, SourceError};
+use popef::error::{CodeInfo, Location};
 use serde::Serialize;
 
 /// What could not be read or shown, and where in its file.
@@ -94,7 +94,7 @@ impl From<&Error> for Failure {
             needed: error.needed(),
             found: error.found(),
             leaves_others: error.blob_range().is_some(),
-            ..Failure::new(error.reason(), error.kind().as_str(), error.code_name())
+            ..Failure::new(error.reason(), error.kind().as_str(), error.info().name)
         }
     }
 }
@@ -111,10 +111,8 @@ impl From<io::Error> for Failure {
         match error.downcast::<Error>() {
             Ok(error) => error.into(),
             Err(error) => {
-                let own = SourceError::of(&error);
-                let code = own.map_or_else(|| ErrorCode::from(error.kind()), SourceError::code);
-                let name = own.map_or(code.as_str(), SourceError::name);
-                Failure::new(format!("cannot read the data: {error}"), code.kind().as_str(), name)
+                let CodeInfo { kind, name, .. } = CodeInfo::of(&error);
+                Failure::new(format!("cannot read the data: {error}"), kind.as_str(), name)
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use popef::error::{CodeInfo, ErrorKind};
 use popef_check::{Rule, Severity};
 use serde::Serialize;
 use strsim::levenshtein;
@@ -58,11 +59,17 @@ pub struct CodeEntry {
     pub code: &'static str,
     /// The kind of the errors with this code, such as `damaged`.
     #[serde(rename = "errorKind")]
-    pub kind: &'static str,
+    pub kind: ErrorKind,
     /// What happened.
     pub meaning: &'static str,
     /// What to do.
     pub advice: &'static str,
+}
+
+impl From<CodeInfo> for CodeEntry {
+    fn from(info: CodeInfo) -> Self {
+        CodeEntry { code: info.name, kind: info.kind, meaning: info.meaning, advice: info.advice }
+    }
 }
 
 /// The code that a mistyped name may mean.
@@ -76,17 +83,9 @@ pub fn explain_code(out: &mut Out, entry: &CodeEntry, width: Option<usize>) -> i
     let title = Paragraph::new(0).add(Kind::Group, &format!("{}:", entry.code));
     title.add(Kind::Group, &format!("an error of the kind {}", entry.kind)).write(out, width)?;
     out.end_line()?;
-    Paragraph::new(0).add(Kind::Plain, &sentence(entry.meaning)).write(out, width)?;
+    Paragraph::new(0).add(Kind::Plain, entry.meaning).write(out, width)?;
     out.end_line()?;
-    Paragraph::new(0).add(Kind::Group, "What to do:").add(Kind::Plain, &sentence(entry.advice)).write(out, width)
-}
-
-/// A text as a sentence. Some tables have parts of sentences, from which messages are made.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| if text.contains("://") { first } else { first.to_ascii_uppercase() });
-    let end = if text.ends_with('.') { "" } else { "." };
-    first.into_iter().chain(letters).chain(end.chars()).collect()
+    Paragraph::new(0).add(Kind::Group, "What to do:").add(Kind::Plain, entry.advice).write(out, width)
 }
 
 /// The version of the shape of all JSON about rules and findings.

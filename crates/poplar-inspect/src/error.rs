@@ -5,55 +5,23 @@ use std::io;
 use std::sync::Arc;
 
 use popef::error::ErrorKind;
+use popef::seam::codes;
 use popef::types::Text;
 
-/// One entry per code: name, kind, what happened, and what to do.
-macro_rules! codes {
-    ($( $code:ident = $name:literal, $kind:ident, $meaning:literal, $advice:literal; )+) => {
-        /// A stable code that tells programs which error this is. The text of an [`Error`] may change between
-        /// versions; its code does not.
-        ///
-        /// ```
-        /// use poplar_inspect::ErrorCode;
-        ///
-        /// for code in ErrorCode::ALL {
-        ///     println!("{code} ({:?}): {} {}", code.kind(), code.meaning(), code.advice());
-        /// }
-        /// assert_eq!(ErrorCode::MemberCut.as_str(), "member-cut");
-        /// ```
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum ErrorCode { $( #[doc = $meaning] #[doc = ""] #[doc = $advice] $code, )+ }
-
-        impl ErrorCode {
-            /// All codes.
-            pub const ALL: &'static [ErrorCode] = &[ $( ErrorCode::$code, )+ ];
-
-            /// The name of the code, which never changes.
-            pub const fn as_str(self) -> &'static str {
-                match self { $( ErrorCode::$code => $name, )+ }
-            }
-
-            /// The kind of errors with this code. An [`Unreadable`](Self::Unreadable) error may have another one:
-            /// [`Error::kind`].
-            pub const fn kind(self) -> ErrorKind {
-                match self { $( ErrorCode::$code => ErrorKind::$kind, )+ }
-            }
-
-            /// What happened.
-            pub const fn meaning(self) -> &'static str {
-                match self { $( ErrorCode::$code => $meaning, )+ }
-            }
-
-            /// What to do.
-            pub const fn advice(self) -> &'static str {
-                match self { $( ErrorCode::$code => $advice, )+ }
-            }
-        }
-    };
-}
-
 codes! {
+    /// A stable code that tells programs which error this is. The text of an [`Error`] may change between versions; its
+    /// code does not.
+    ///
+    /// ```
+    /// use poplar_inspect::ErrorCode;
+    ///
+    /// for code in ErrorCode::ALL {
+    ///     println!("{code} ({}): {}", code.kind(), code.info().meaning);
+    /// }
+    /// assert_eq!(ErrorCode::MemberCut.as_str(), "member-cut");
+    /// ```
+    pub enum ErrorCode ("an error code of executables");
+
     UnknownStart = "unknown-start", Unknown,
         "The bytes begin neither like a Unix archive nor like a Poplar executable.",
         "Make sure that this is Poplar's `archive.a`, or the data of an executable. A later Poplar may write another format.";
@@ -69,10 +37,10 @@ codes! {
     PartUnknown = "part-unknown", Unknown,
         "The archive part of a Poplar executable is not a Unix archive, which it was assumed to be.",
         "Nothing. If you can, report it to this project: no public sample of such a file exists.";
-    HeaderCut = "header-cut", Damaged,
+    HeaderCut = "member-header-cut", Damaged,
         "The archive ends inside the header of a member.",
         "Copy the archive again, or make it again.";
-    HeaderDamaged = "header-damaged", Damaged,
+    HeaderDamaged = "member-header-damaged", Damaged,
         "The header of an archive's member is damaged.",
         "Copy the archive again, or make it again.";
     MemberCut = "member-cut", Damaged,
@@ -96,12 +64,6 @@ codes! {
     Unreadable = "unreadable", Io,
         "The bytes cannot be read or unpacked. The error's source says why.",
         "Look at the cause that the error states, and remove it.";
-}
-
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
 }
 
 /// The part of the input that an offset counts from.

@@ -2,70 +2,27 @@
 
 use std::io;
 
-use super::kind::ErrorKind;
-use crate::names::by_name;
-
-/// One entry per code: name, kind, what happened, and what to do. `as` gives the code an `io::ErrorKind` that differs
-/// from that of its kind.
-macro_rules! codes {
-    ($( $code:ident = $name:literal, $kind:ident $(as $io:ident)?, $meaning:literal, $advice:literal; )+) => {
-        /// A stable code that identifies an error to programs. The text of an [`Error`](crate::Error) may change
-        /// between versions; its code does not.
-        ///
-        /// A code is shown, parsed and serialised by its name, such as `blob-cut`. A name never changes, and is never
-        /// used again for another error. Later versions add codes, so a `match` needs an arm for unknown ones. The
-        /// repository's `docs/ERRORS.md` lists all codes.
-        ///
-        /// ```
-        /// use popef::error::{ErrorCode, ErrorKind};
-        ///
-        /// let code: ErrorCode = "blob-cut".parse()?;
-        /// assert_eq!(code, ErrorCode::BlobCut);
-        /// assert_eq!(code.kind(), ErrorKind::Damaged);
-        /// println!("{code}: {} {}", code.meaning(), code.advice());
-        /// # Ok::<(), popef::error::UnknownName>(())
-        /// ```
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum ErrorCode { $( #[doc = $meaning] #[doc = ""] #[doc = $advice] $code, )+ }
-
-        impl ErrorCode {
-            /// All codes, grouped by kind.
-            pub const ALL: &'static [ErrorCode] = &[ $( ErrorCode::$code, )+ ];
-
-            /// The name of the code.
-            pub const fn as_str(self) -> &'static str {
-                match self { $( ErrorCode::$code => $name, )+ }
-            }
-
-            /// The kind of all errors with this code.
-            pub const fn kind(self) -> ErrorKind {
-                match self { $( ErrorCode::$code => ErrorKind::$kind, )+ }
-            }
-
-            /// What happened.
-            pub const fn meaning(self) -> &'static str {
-                match self { $( ErrorCode::$code => $meaning, )+ }
-            }
-
-            /// What to do.
-            pub const fn advice(self) -> &'static str {
-                match self { $( ErrorCode::$code => $advice, )+ }
-            }
-
-            /// The kind of an `io::Error` made from an error with this code. If `None`, the kind of the system's own
-            /// error, which is the source.
-            pub fn io_kind(self) -> Option<io::ErrorKind> {
-                match self {
-                    $( $( ErrorCode::$code => Some(io::ErrorKind::$io), )? )+
-                    _ => self.kind().io_kind(),
-                }
-            }
-        }
-    };
-}
+use super::info::codes;
 
 codes! {
+    /// A stable code that identifies an error to programs. The text of an [`Error`](crate::Error) may change between
+    /// versions; its code does not.
+    ///
+    /// A code is shown, parsed and serialised by its name, such as `blob-cut`. A name never changes, and is never used
+    /// again for another error. Later versions add codes, so a `match` needs an arm for unknown ones. The repository's
+    /// `docs/ERRORS.md` lists all codes.
+    ///
+    /// ```
+    /// use popef::error::{ErrorCode, ErrorKind};
+    ///
+    /// let code: ErrorCode = "blob-cut".parse()?;
+    /// assert_eq!(code, ErrorCode::BlobCut);
+    /// assert_eq!(code.kind(), ErrorKind::Damaged);
+    /// println!("{code}: {}", code.info().meaning);
+    /// # Ok::<(), popef::error::UnknownName>(())
+    /// ```
+    pub enum ErrorCode ("an error code");
+
     HeaderCut = "header-cut", Damaged as UnexpectedEof,
         "The file ends inside a blob's header.",
         "Copy or export the file again.";
@@ -306,8 +263,6 @@ codes! {
         "The blob to be copied is in the file that is being appended to.",
         "Copy the blob from another copy of the file.";
 }
-
-by_name!(ErrorCode, "an error code");
 
 /// The code of a failure of the system.
 impl From<io::ErrorKind> for ErrorCode {

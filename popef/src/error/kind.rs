@@ -62,16 +62,19 @@ kinds! {
     Duplicate = "duplicate", "A name that must be unique is taken.";
     Unsupported = "unsupported", "This build of the library, or this kind of source or destination, cannot do this.";
     Misuse = "misuse", "The call, or the order of calls, would make an invalid file.";
+    NotPopef = "notPopef", "The file is of another format. The library itself cannot tell, and calls it damaged.";
+    Request = "request", "What was asked for does not fit the files, or contradicts itself.";
 }
 
 by_name!(ErrorKind, "an error kind");
 
 impl ErrorKind {
     /// The nearest `io::ErrorKind`. `None` for a system error, which has its own.
-    pub(super) fn io_kind(self) -> Option<io::ErrorKind> {
+    #[doc(hidden)]
+    pub fn io_kind(self) -> Option<io::ErrorKind> {
         Some(match self {
             ErrorKind::Io => return None,
-            ErrorKind::Damaged => io::ErrorKind::InvalidData,
+            ErrorKind::Damaged | ErrorKind::NotPopef => io::ErrorKind::InvalidData,
             // Not InvalidData: the file itself may be undamaged. Not Interrupted, after which callers try again.
             ErrorKind::Changed | ErrorKind::Stopped => io::ErrorKind::Other,
             ErrorKind::Limit => io::ErrorKind::FileTooLarge,
@@ -79,9 +82,11 @@ impl ErrorKind {
             ErrorKind::Busy => io::ErrorKind::ResourceBusy,
             ErrorKind::Exists => io::ErrorKind::AlreadyExists,
             ErrorKind::Unknown | ErrorKind::Unsupported => io::ErrorKind::Unsupported,
-            ErrorKind::WrongType | ErrorKind::OutOfRange | ErrorKind::Duplicate | ErrorKind::Misuse => {
-                io::ErrorKind::InvalidInput
-            }
+            ErrorKind::WrongType
+            | ErrorKind::OutOfRange
+            | ErrorKind::Duplicate
+            | ErrorKind::Misuse
+            | ErrorKind::Request => io::ErrorKind::InvalidInput,
         })
     }
 }

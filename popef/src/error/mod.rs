@@ -3,6 +3,7 @@
 //! Each [`Error`] has a stable [`ErrorCode`], and each code belongs to an [`ErrorKind`].
 
 mod code;
+mod info;
 mod kind;
 mod location;
 mod of_source;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use code::ErrorCode;
+pub use info::CodeInfo;
 pub use kind::ErrorKind;
 pub use location::Location;
 pub use of_source::SourceError;

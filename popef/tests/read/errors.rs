@@ -324,7 +324,7 @@ fn docs_errors_md_is_made_from_the_table_of_codes() {
         page += "| code | in `std::io` | what happened | what to do |\n|---|---|---|---|\n";
         for code in ErrorCode::ALL.iter().filter(|code| code.kind() == kind) {
             let io_kind = code.io_kind().map_or("the source's".to_owned(), |kind| format!("`{kind:?}`"));
-            writeln!(page, "| `{code}` | {io_kind} | {} | {} |", code.meaning(), code.advice()).unwrap();
+            writeln!(page, "| `{code}` | {io_kind} | {} | {} |", code.info().meaning, code.info().advice).unwrap();
         }
     }
     let path = "../docs/ERRORS.md";

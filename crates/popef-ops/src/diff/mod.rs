@@ -10,9 +10,10 @@ mod report;
 
 use std::fmt;
 
+use popef::error::ErrorCode;
 use popef::{Blob, File};
 
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::progress::Progress;
 use crate::work::{Load, Scratch, Task, Tasks, rows_in_order};
 use blob::{Compared, How, Subject};
@@ -196,7 +197,7 @@ impl<'f> Work<'f> {
                     report.map_or(Ok(()), |report| each(*report))?;
                 }
                 enough = self.options.stop_early && (counts.different() > 0 || pieces.different > 0);
-                if enough { Err(Error::new(Code::Stopped, "enough is known")) } else { Ok(()) }
+                if enough { Err(Error::new(ErrorCode::Stopped, "enough is known")) } else { Ok(()) }
             },
         );
         if enough {

@@ -1,5 +1,6 @@
 //! A folder that appears when it is complete.
 
+use popef::error::ErrorCode;
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind};
@@ -116,7 +117,7 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return check_folder(parent_of(path)).map(|()| false),
         Err(error) => return Err(failed(error)),
-        Ok(metadata) if !metadata.is_dir() => return refuse(Code::InTheWay, "it is not a folder"),
+        Ok(metadata) if !metadata.is_dir() => return refuse(ErrorCode::InTheWay, "it is not a folder"),
         Ok(_) => {}
     }
     let mut entries = fs::read_dir(path).map_err(failed)?;
@@ -126,7 +127,7 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
     // This comes before `overwrite`, because allowing it would not help.
     check_extracted(path)?;
     match overwrite {
-        Overwrite::Never => refuse(Code::FileExists, "the folder is not empty"),
+        Overwrite::Never => refuse(ErrorCode::FileExists, "the folder is not empty"),
         Overwrite::Others | Overwrite::Inputs => Ok(true),
     }
 }
@@ -136,7 +137,7 @@ fn check(path: &Path, overwrite: Overwrite) -> Result<bool, Error> {
 fn check_extracted(path: &Path) -> Result<(), Error> {
     let refuse = |why: &str| {
         let message = format!("the folder is not empty, and only one that was extracted is replaced: {why}");
-        Err(Error::new(Code::InTheWay, message).in_file(path))
+        Err(Error::new(ErrorCode::InTheWay, message).in_file(path))
     };
     let failed = |error| Error::io("look at the folder", error).in_file(path);
     let has_index = |path: &Path| fs::symlink_metadata(path.join(INDEX)).is_ok();

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
+use popef::error::ErrorCode;
 use popef::read::{LocalFile, ReadAt};
 
-use crate::error::{Code, Error};
+use crate::error::Error;
 
 /// A file in the state in which it was first examined.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl Source {
         let file = LocalFile::open(&self.0.path)?;
         let metadata = fs::metadata(&self.0.path).map_err(|error| Error::io("look at the file", error))?;
         if file.size() != self.0.len || metadata.modified().ok() != self.0.modified {
-            return Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.0.path));
+            return Err(Error::new(ErrorCode::FileChanged, "the file was changed meanwhile").in_file(&self.0.path));
         }
         let file = Arc::new(file);
         *open = Arc::downgrade(&file);

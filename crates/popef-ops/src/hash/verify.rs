@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use popef::error::ErrorCode;
 use popef::read::ReadAt as _;
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
@@ -223,7 +224,7 @@ impl Verification {
 fn check_unchanged(entry: &ManifestEntry) -> Result<(), Error> {
     match entry.text.is_unchanged() {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Error::new(Code::FileChanged, "the manifest was changed while it was read")),
+        Ok(false) => Err(Error::new(ErrorCode::FileChanged, "the manifest was changed while it was read")),
         Err(error) => Err(Error::io("look at the manifest", error)),
     }
 }
@@ -336,7 +337,7 @@ impl<'m> Blobs<'m> {
             return Ok(if self.complete { wrong(blob, BlobVerdict::Added, None, None) } else { uncompared });
         };
         if kept.key() != blob.key() {
-            return Err(Error::new(Code::FileChanged, "the manifest was changed while it was read"));
+            return Err(Error::new(ErrorCode::FileChanged, "the manifest was changed while it was read"));
         }
         let data = same(&kept.data, &blob.data, wanted.data);
         let content = same(&kept.content, &blob.content, wanted.content);

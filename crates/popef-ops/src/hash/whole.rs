@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use popef::error::ErrorCode;
 use popef::read::{Data, LocalFile, ReadAt as _};
 use popef::{Blob, File};
 use popef_work::{Thread, Turn, aside};
@@ -12,7 +13,7 @@ use super::blob::hash_blob;
 use super::digest::{Algorithms, Digests, Hasher};
 use super::tree::{Piece, Tree};
 use super::{HashOptions, Take};
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::progress::{Progress, Silent};
 use crate::work::{PIECE, PIECE_LEN, Scratch, TASK_LEN, fill, in_order, len_of, pieces, room_for};
 
@@ -48,7 +49,7 @@ pub fn hash_path(path: &Path, algorithms: Algorithms, progress: &dyn Progress) -
 fn check_unchanged(file: &LocalFile) -> Result<(), Error> {
     match file.is_unchanged() {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Error::new(Code::FileChanged, "the file was changed while it was read")),
+        Ok(false) => Err(Error::new(ErrorCode::FileChanged, "the file was changed while it was read")),
         Err(error) => Err(Error::io("look at the file", error)),
     }
 }
@@ -112,7 +113,7 @@ pub(super) fn with_blobs(
         whole.begun().map_err(|error| Error::io("start a thread", error))?;
         // If this thread fails, the other one ends now, because its pieces are no longer received.
         let blobs = blobs_from(file, options, Relayed { from, piece: Vec::new(), used: 0 }, take);
-        let whole = whole.join().map_err(|_| Error::new(Code::Stopped, "a thread has ended"))?;
+        let whole = whole.join().map_err(|_| Error::new(ErrorCode::Stopped, "a thread has ended"))?;
         // If reading failed, this thread got too few bytes for that reason.
         let whole = whole?;
         blobs.map(|()| whole)

@@ -17,6 +17,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use popef::File;
+use popef::error::ErrorCode;
 use popef::read::FileId;
 use popef::types::Text;
 use popef::write::Packing;
@@ -159,7 +160,7 @@ pub fn pack(
         each(row)
     })?;
     if seal != survey.seal {
-        return Err(Error::new(Code::FileChanged, "a file that is packed was changed meanwhile"));
+        return Err(Error::new(ErrorCode::FileChanged, "a file that is packed was changed meanwhile"));
     }
     packed.size = output.len();
     output.finish_checked(|new| {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 
+use popef::error::ErrorCode;
 use popef::read::Compression;
 use popef::types::{BlobType, ExecutableInfo, FeedDataInfo, InfoRef, TensorDataInfo, Text};
 use popef::write::{BlobCopy, Packing};
@@ -146,7 +147,7 @@ impl Part {
         if len_of(&bytes) == self.len() {
             Ok(bytes)
         } else {
-            Err(Error::new(Code::FileChanged, "the file was changed meanwhile").in_file(&self.from))
+            Err(Error::new(ErrorCode::FileChanged, "the file was changed meanwhile").in_file(&self.from))
         }
     }
 

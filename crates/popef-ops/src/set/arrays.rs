@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use popef::File;
+use popef::error::ErrorCode;
 use popef::types::{FeedDataInfo, TensorDataInfo, Text};
 use serde::Serialize;
 
@@ -89,7 +90,7 @@ impl Arrays {
 
     /// An array that has the name of the blob.
     pub(super) fn get(&self, number: usize) -> Result<Array, Error> {
-        let missing = || Error::new(Code::FileChanged, "the file was changed meanwhile");
+        let missing = || Error::new(ErrorCode::FileChanged, "the file was changed meanwhile");
         let located = self.arrays.get(number).ok_or_else(missing)?;
         let index = usize::try_from(located.index).unwrap_or(usize::MAX);
         if located.file == MEMORY {

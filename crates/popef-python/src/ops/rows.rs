@@ -1,5 +1,6 @@
 //! The rows that an operation reports for the blobs, as a list of dicts.
 
+use popef::error::ErrorCode;
 use popef_ops::{Code, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -27,7 +28,7 @@ impl<W: Serialize> Rows<W> {
     pub(super) fn push(&mut self, row: W, watch: &Watch) -> Result<(), Error> {
         self.waiting.push(row);
         if watch.is_stopped() {
-            return Err(Error::new(Code::Stopped, "the work was stopped"));
+            return Err(Error::new(ErrorCode::Stopped, "the work was stopped"));
         }
         if self.waiting.len() < BATCH { Ok(()) } else { self.flush() }
     }
@@ -40,7 +41,7 @@ impl<W: Serialize> Rows<W> {
         });
         converted.map_err(|raised| {
             self.raised = Some(raised);
-            Error::new(Code::Stopped, "a report cannot be converted")
+            Error::new(ErrorCode::Stopped, "a report cannot be converted")
         })
     }
 

@@ -69,7 +69,7 @@ impl Fault {
         if let Some(error) = error.library() {
             return Fault::of(error, path);
         }
-        let kind = if error.code() == "file-changed" { "changed" } else { "io" };
+        let kind = error.kind().as_str();
         let (code, message) = (error.code(), error.to_string());
         let error = Some(Arc::new(error.in_file(path)));
         Fault { path: path.to_owned(), code, kind, message, blob: None, offset: None, error }

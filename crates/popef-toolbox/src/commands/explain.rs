@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use popef::error::ErrorCode;
+use popef::error::{CodeInfo, ErrorCode};
 use popef::types::redact_word;
 use popef_cli::commands::Explanation;
 use popef_cli::end::{refused, unwritten};
@@ -86,25 +86,20 @@ fn all_rules() -> Groups {
 
 /// The codes of all errors that the tool can show, those of the library first, with the advice that the tool gives.
 fn all_codes() -> Vec<CodeEntry> {
-    let of_library = ErrorCode::ALL.iter().map(|code| (code.as_str(), code.kind().as_str(), code.meaning()));
-    let of_operations = Code::ALL.iter().map(|code| (code.as_str(), code.kind(), code.meaning()));
-    let entry = |(code, kind, meaning)| CodeEntry { code, kind, meaning, advice: advice(code, false) };
-    let of_executables = poplar_inspect::ErrorCode::ALL.iter().map(|code| CodeEntry {
-        code: code.as_str(),
-        kind: code.kind().as_str(),
-        meaning: code.meaning(),
-        advice: code.advice(),
-    });
-    of_library.chain(of_operations).chain(of_stores()).map(entry).chain(of_executables).collect()
+    let of_library = ErrorCode::ALL.iter().map(|code| code.info());
+    let of_operations = Code::ALL.iter().map(|code| code.info());
+    let worded = |info: CodeInfo| CodeInfo { advice: advice(info.name, false), ..info };
+    let of_executables = poplar_inspect::ErrorCode::ALL.iter().map(|code| code.info());
+    of_library.chain(of_operations).chain(of_stores()).map(worded).chain(of_executables).map(CodeEntry::from).collect()
 }
 
 /// The codes of errors of files on other machines.
 #[cfg(feature = "remote")]
-fn of_stores() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    popef_remote::Code::ALL.iter().map(|code| (code.as_str(), code.nearest().kind().as_str(), code.what()))
+fn of_stores() -> impl Iterator<Item = CodeInfo> {
+    popef_remote::Code::ALL.iter().map(|code| code.info())
 }
 
 #[cfg(not(feature = "remote"))]
-fn of_stores() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+fn of_stores() -> impl Iterator<Item = CodeInfo> {
     std::iter::empty()
 }

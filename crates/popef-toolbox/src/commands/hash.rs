@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::TypedValueParser;
+use popef::error::ErrorCode;
 use popef::File;
 use popef_cli::end::{FAILED, unwritten};
 use popef_cli::filter::{Filter, type_name};
@@ -101,7 +102,7 @@ impl Command for Args {
 /// The digests of all bytes on standard input.
 fn hash_stdin(algorithms: Algorithms, watch: &Watch) -> Result<Digests, Error> {
     let hashed = hash_bytes(&mut UntilStopped(io::stdin().lock()), algorithms, watch);
-    hashed.map_err(|error| if is_stopped() { Error::new(Code::Stopped, "the work was stopped") } else { error })
+    hashed.map_err(|error| if is_stopped() { Error::new(ErrorCode::Stopped, "the work was stopped") } else { error })
 }
 
 /// The digests of all bytes of a file. On another machine it must be a PopEF file. A folder is refused as in other commands.

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use popef::error::ErrorCode;
 use popef::File;
 use popef_check::CheckOptions;
 use popef::types::Text;
@@ -21,7 +22,7 @@ use popef_cli::to_file::Forms;
 use popef_cli::tool::Tool;
 use popef_cli::values::path;
 use popef_open::{Opened, in_order, is_stdin};
-use popef_ops::{Code, Error};
+use popef_ops::Error;
 use popef_show::{
     CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
 };
@@ -147,7 +148,7 @@ impl Args {
         let written = page.write(to, failures);
         options.progress.clear();
         match written {
-            _ if is_stopped() => Err(Error::new(Code::Stopped, "the work was stopped")),
+            _ if is_stopped() => Err(Error::new(ErrorCode::Stopped, "the work was stopped")),
             written => written.map_err(|error| Error::io("write the page", error)),
         }
     }

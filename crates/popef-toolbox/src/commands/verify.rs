@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use popef::error::ErrorCode;
 use popef::types::Text;
 use popef_cli::end::{FAILED, NO, unwritten};
 use popef_cli::filter::Filter;
@@ -195,7 +196,7 @@ impl Args {
         let compared = self.compare(tool, job, watch, &mut |blob| {
             report.blob(out, blob).map_err(|error| {
                 unwritable = Some(unwritten(error));
-                Error::new(Code::Stopped, "the report cannot be written")
+                Error::new(ErrorCode::Stopped, "the report cannot be written")
             })
         });
         if let Some(error) = unwritable {
@@ -309,7 +310,7 @@ fn check_regular(path: &Path) -> Result<(), Error> {
 }
 
 fn status_of(error: &Error) -> Status {
-    use popef::error::{ErrorCode, ErrorKind};
+    use popef::error::ErrorKind;
     let is_missing = |error: &popef::Error| error.code() == ErrorCode::NotFound;
     // A changed byte may lead to any of these.
     let kinds = [ErrorKind::Damaged, ErrorKind::Unknown, ErrorKind::Limit];

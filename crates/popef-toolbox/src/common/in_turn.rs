@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
+use popef::error::ErrorCode;
 use popef_cli::end::unwritten;
 use popef_cli::tool::Tool;
-use popef_ops::{Code, Error};
+use popef_ops::Error;
 use popef_show::Out;
 
 /// Does `work` for each number below `count`, for several at once, and returns the worst of the exit statuses. The output for
@@ -121,7 +122,7 @@ fn passed_on(tool: &Tool, out: &mut Out, from: &Receiver<Said>) -> Result<u8, Er
             Said::Done(done) => return done,
         }
     }
-    Err(Error::new(Code::Stopped, "a thread has ended"))
+    Err(Error::new(ErrorCode::Stopped, "a thread has ended"))
 }
 
 struct Pipe(SyncSender<Said>);

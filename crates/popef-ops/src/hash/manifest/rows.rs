@@ -1,6 +1,7 @@
 //! The blobs in a manifest.
 
 use popef::File;
+use popef::error::ErrorCode;
 use popef::types::{BlobType, Text};
 use serde::de::DeserializeSeed as _;
 
@@ -9,7 +10,7 @@ use super::ManifestEntry;
 use super::keys::{Keys, Level, Object, Sink};
 use super::source::Source;
 use crate::diff::{Key, key};
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::name::Name;
 
 /// A blob in a manifest.
@@ -107,7 +108,9 @@ impl<'m> Rows<'m> {
         let keys = object.deserialize(&mut serde_json::Deserializer::from_reader(&mut self.source));
         let row = keys.map_err(|error| error.to_string()).and_then(Row::of);
         // The first read succeeded, so the manifest has changed.
-        row.map_err(|what| Error::new(Code::FileChanged, format!("the manifest was changed while it was read: {what}")))
+        row.map_err(|what| {
+            Error::new(ErrorCode::FileChanged, format!("the manifest was changed while it was read: {what}"))
+        })
     }
 }
 
