@@ -113,8 +113,8 @@ pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCod
     }
 }
 
-/// The command line.
-fn command() -> Command {
+/// The command line, from which tests learn what there is to run.
+pub fn command() -> Command {
     let command = help::with_statuses(local_commands(Args::command()), "popef");
     let command = command.term_width(help_width()).color(ColorChoice::Auto);
     let help = help::text(&command);

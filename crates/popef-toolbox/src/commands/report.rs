@@ -24,7 +24,7 @@ use popef_cli::values::path;
 use popef_open::{Opened, in_order, is_stdin};
 use popef_ops::Error;
 use popef_show::{
-    CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers,
+    CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers, escape,
 };
 
 use super::Command;
@@ -143,7 +143,7 @@ impl Args {
             FileReport::new(FileToShow { index, path, file, failure, provider: &provider }, &options)
         };
         let reports: Vec<_> = opened.iter().zip(unread).enumerate().map(report).collect();
-        let title = self.title.clone().unwrap_or_else(|| title(opened));
+        let title = self.title.as_deref().map_or_else(|| title(opened), |title| escape(title).into_owned());
         let page = Page { title: &title, made_by: MADE_BY, reports: &reports, group, stopped: &is_stopped };
         let written = page.write(to, failures);
         options.progress.clear();
