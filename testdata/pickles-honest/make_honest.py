@@ -118,6 +118,16 @@ def of_numpy():
     if hasattr(numpy.dtypes, "StringDType"):
         kinds = numpy.dtypes.StringDType(), numpy.dtypes.StringDType(na_object=None)
         dump(f"{version}-strings", [*kinds, *(numpy.array(["a", "bc"], kind) for kind in kinds)], (0, 2, 4))
+    # The other forms in which NumPy writes types, values and arrays.
+    pair = numpy.rec.array([(1, "a")], dtype=[("a", "i4"), ("b", object)])[0]
+    cycle = numpy.array([None, [1]], dtype=object)
+    cycle[0] = [cycle]
+    wide = numpy.zeros((1, 2, 3) + (1,) * 12, "i1")
+    kinds = [numpy.dtype("f4", metadata={"a": 1}), *(numpy.dtype(f"m8[{unit}]") for unit in ("Y", "7D", "25s", "as")), numpy.dtype("M8"), numpy.dtype("g")]
+    forms = [pair, numpy.zeros(1, [("a", object)])[0], cycle, wide, wide.T, wide.swapaxes(0, 1), numpy.array(7), numpy.zeros(0), numpy.ma.masked]
+    forms += [*kinds, *(numpy.zeros(2, kind) for kind in kinds), numpy.zeros(99, "U1"), numpy.str_("a" * 99), numpy.void(b"ab"), numpy.int64(0x2E4E0380)]
+    forms += [numpy.ma.masked_array([(1, "a")], [(1, 0)], [("a", "i4"), ("b", object)]), numpy.matrix([[1]]), numpy.iinfo("i4"), numpy.finfo("f8")]
+    dump(f"{version}-forms", forms)
     more = [numpy.poly1d([1, 2]), numpy.char.array(["a"]), numpy.finfo(numpy.float32), numpy.add, numpy.sin]
     dump(f"{version}-more", more, (4,))
     series = [numpy.polynomial.Polynomial([1, 2]), numpy.polynomial.Chebyshev([1]), numpy.polynomial.HermiteE([1])]

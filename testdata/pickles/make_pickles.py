@@ -461,7 +461,7 @@ def owned():
     for name, path, argument in (
         ("signal", "signal.Signals", b"K\x02"), ("flag", "re.RegexFlag", b"K\x02"), ("uuid", "uuid.SafeUUID", b"K\x00"),
         ("zone", "zoneinfo.ZoneInfo", text("UTC")), ("pattern", "re._compile", text("a")), ("type", "pandas.PeriodDtype", text("D")),
-        ("number", "numpy.dtypes.Float64DType", b""), ("scalar", "numpy._core.multiarray.scalar", by_path("numpy.float64")),
+        ("number", "numpy.dtypes.Float64DType", b""),
         ("option", "poptorch.enums.ConnectionType", b"K\x01"), ("tensor", "torch._utils._rebuild_tensor_v2", b"N"),
         ("storage", "torch.UntypedStorage", b"K\x01"), ("missing", "pandas._libs.missing.NAType", b""),
     ):
@@ -624,14 +624,16 @@ def types_of_numpy():
     """States that make NumPy's types lie about sizes, offsets and pointers. NumPy 2.4.6 then reads and writes elsewhere."""
     kind = lambda spelt: called(imported_name("numpy", "dtype"), text(spelt), b"\x89", b"\x88")
     number = lambda value: b"J" + struct.pack("<i", value)
-    state = lambda sub, names, fields, size, flags: b"(K\x03" + text("|") + sub + names + fields + number(size) + number(1) + number(flags) + b"tb"
-    plain = lambda size, flags: state(b"N", b"N", b"N", size, flags)
-    objects, numbers = kind("O8") + plain(-1, 63), kind("f8") + plain(-1, 0)
+    state = lambda sub, names, fields, size, flags, order="|": b"(K\x03" + text(order) + sub + names + fields + number(size) + number(min(size, 1)) + number(flags) + b"tb"
+    plain = lambda size, flags, order="|": state(b"N", b"N", b"N", size, flags, order)
+    objects, numbers = kind("O8") + plain(-1, 63), kind("f8") + plain(-1, 0, "<")
     fields = lambda of, at: b"}" + text("a") + of + number(at) + b"\x86s"
     with_fields = lambda of, at, flags, size=8: state(b"N", text("a") + b"\x85", fields(of, at), size, flags)
     texts = lambda names: b"(" + b"".join(map(text, names)) + b"t"
     placed = lambda name, of, at: text(name) + of + number(at) + b"\x86"
     names = lambda *all, of=None, size=8, flags=16: state(b"N", texts([name for name, *_ in all] if of is None else of), b"}(" + b"".join(placed(*each) for each in all) + b"u", size, flags)
+    two_names = lambda first, second: state(b"N", first + text("b") + b"\x86", b"}(" + second + objects + number(0) + b"\x86" + placed("b", numbers, 8) + b"u", 16, 27)
+    times_of = lambda count: b"(K\x04" + text("<") + b"NNN" + number(-1) * 2 + b"K\x00N" + b"(C\x01D" + count + b"K\x01K\x01t\x86tb"
     again = lambda fields, size=8: kind(f"V{size}") + state(b"N", text("a") + b"\x85", fields, size, 16)
     shared = again(b"}\x94" + text("a") + numbers + b"K\x00\x86s")
     change = "(change of {})"
@@ -649,8 +651,20 @@ def types_of_numpy():
         ("size", kind("V8") + with_fields(numbers, 64, 16, 80), "dangerous"),
         ("text-size", kind("S8") + plain(800, 0), "dangerous"),
         ("no-pointers", kind("O8") + plain(-1, 0), "dangerous"),
-        ("number-pointers", kind("f8") + plain(-1, 63), "dangerous"),
-        ("twice", numbers + plain(-1, 0), "dangerous"),
+        ("number-pointers", kind("f8") + plain(-1, 63, "<"), "dangerous"),
+        ("twice", numbers + plain(-1, 0, "<"), "dangerous"),
+        ("order", kind("O8") + plain(-1, 63, ">"), "dangerous"),
+        ("alignment", (kind("V8") + plain(8, 0)).replace(number(1), number(0)), "dangerous"),
+        # Python takes a line that begins with a zero for an octal number.
+        ("octal-offset", (kind("V48") + names(("a", objects, 32), ("b", numbers, 40), size=48, flags=27)).replace(number(40), b"I040\n"), "dangerous"),
+        ("octal-flags", (kind("V8") + with_fields(objects, 0, 27)).replace(number(27), b"I027\n"), "dangerous"),
+        ("line", (kind("V8") + with_fields(objects, 0, 27)).replace(number(27), b"I27\n"), "ordinary"),
+        # One text for whoever takes lone surrogates for unknown characters, or does not choose the same encoding as the program.
+        ("name-surrogate", kind("V16") + two_names(b"\x8c\x03\xed\xa0\x80", b"\x8c\x03\xed\xa0\x81"), "dangerous"),
+        ("name-of-python-2", kind("V16") + two_names(text("\xe9"), b"U\x02\xc3\xa9"), "dangerous"),
+        ("unit", kind("M8") + times_of(b"K\x07"), "ordinary"),
+        ("unit-zero", kind("M8") + times_of(b"K\x00"), "dangerous"),
+        ("unit-missing", kind("M8") + plain(-1, 0, "<"), "dangerous"),
         # Whoever has the type already does not know of its fields.
         ("later", kind("V8") + b"\x94h\x00" + with_fields(objects, 0, 27), "dangerous"),
         ("field-later", kind("V8") + b"\x94" + with_fields(kind("V4") + b"\x94" + plain(4, 0), 0, 16) + b"0h\x01" + plain(8, 0), "dangerous"),
@@ -663,8 +677,12 @@ def types_of_numpy():
         ("array-short", array(b"]Na"), "dangerous"),
         ("array-cut", b"](NNe\x940" + array(b"h\x00"), "dangerous"),
         ("array-called", array(called(imported_name("builtins", "list"), b"]")), "dangerous"),
-        ("computed", called(imported_name("numpy", "dtype"), called(imported_name("builtins", "str"), b"K\x01")) + plain(-1, 0), "dangerous"),
-        ("instance", b"(" + text("V8") + b"inumpy\ndtype\n" + with_fields(objects, 0, 0), "dangerous"),
+        ("array-more", array(b"](NNNe"), "dangerous"),
+        ("array-bytes", array(b"C\x10" + bytes(16)), "dangerous"),
+        ("array-twice", array(b"](NNe") + b"(K\x01K\x02\x85" + objects + b"\x89](NNetb", "dangerous"),
+        ("array-again", array(b"](NNe") + b"\x940h\x00(K\x01K\x02\x85" + objects + b"\x89](NNetb", "dangerous"),
+        # Objects of an array lead back to it.
+        ("array-cycle", made + b"\x94(K\x01K\x02\x85" + objects + b"\x89](Nh\x00\x85etb", "ordinary"),
         # A number and a pointer in one place, and names that are no fields or two of one.
         ("overlap", kind("V8") + names(("a", objects, 0), ("b", numbers, 0), flags=27), "dangerous"),
         ("overlap-of-sub", kind("V16") + names(("a", times(kind("O8") + plain(-1, 63), 2), 0), ("b", numbers, 8), size=16, flags=27), "dangerous"),
@@ -696,6 +714,40 @@ def types_of_numpy():
     ):
         of = text("a") + b"\x85" if text("c") not in both else text("a") + text("c") + b"\x86"
         write(f"type-{name}", b"\x80\x04" + kind("V16") + state(b"N", of, b"}(" + both + b"u", 16, 27) + b".", verdict, *[change.format("numpy.dtype")] * (verdict == "dangerous"))
+    # Arguments that NumPy's picklers never give: NumPy takes few bytes for many pointers, makes memory that it frees while
+    # others look at it, or gives a type that the whole process has.
+    function = lambda name, *arguments: called(imported_name("numpy._core." + name.rpartition(".")[0], name.rpartition(".")[2]), *arguments)
+    pointers = kind("V8000") + state(b"N", text("a") + b"\x85", fields(kind("V8000") + state(b"(" + objects + b"M\xe8\x03\x85t", b"N", b"N", 8000, 63), 0), 8000, 27)
+    filled = array(b"](NNe")
+    one = made + b"(K\x01)" + kind("V8") + with_fields(objects, 0, 27) + b"\x89](N\x85etb"
+    for name, body, path in (
+        ("type-short", called(imported_name("numpy", "dtype"), text("O4"), b"\x89", b"\x88"), "numpy.dtype"),
+        ("type-listed", called(imported_name("numpy", "dtype"), listed(text("a") + text("O") + b"\x86")), "numpy.dtype"),
+        ("type-of-all", called(imported_name("numpy", "dtype"), text("f8"), b"\x89", b"\x89"), "numpy.dtype"),
+        ("type-computed", called(imported_name("numpy", "dtype"), called(imported_name("builtins", "str"), b"K\x01"), b"\x89", b"\x88"), "numpy.dtype"),
+        ("type-instance", b"(" + text("V8") + b"\x89\x88inumpy\ndtype\n", "numpy.dtype"),
+        ("scalar-of-array", function("multiarray.scalar", pointers, made), "numpy._core.multiarray.scalar"),
+        ("scalar-of-many", function("multiarray.scalar", pointers, filled), "numpy._core.multiarray.scalar"),
+        ("scalar-of-bytes", function("multiarray.scalar", objects, b"C\x08AAAAAAAA"), "numpy._core.multiarray.scalar"),
+        ("scalar-of-one", function("multiarray.scalar", kind("V8") + with_fields(objects, 0, 27), one), None),
+        ("buffer-of-array", function("numeric._frombuffer", filled, numbers, b"K\x02\x85", text("C")), "numpy._core.numeric._frombuffer"),
+        ("buffer-of-objects", function("numeric._frombuffer", b"C\x08AAAAAAAA", objects, b"K\x01\x85", text("C")), "numpy._core.numeric._frombuffer"),
+        ("buffer", function("numeric._frombuffer", b"C\x08AAAAAAAA", numbers, b"K\x01K\x01\x86", text("K"), b"K\x01K\x00\x86"), None),
+        ("made-long", function("multiarray._reconstruct", imported_name("numpy", "ndarray"), b"J\x00\x00\x40\x00\x85", text("b")), "numpy._core.multiarray._reconstruct"),
+        ("made-wide", function("multiarray._reconstruct", imported_name("numpy", "ndarray"), b"K\x00\x85", text("V9")), "numpy._core.multiarray._reconstruct"),
+        ("made-of-dict", function("multiarray._reconstruct", imported_name("builtins", "dict"), b"K\x00\x85", text("b")), "numpy._core.multiarray._reconstruct"),
+        ("made-again", imported_name("numpy._core.multiarray", "_reconstruct") + b"\x94(" + imported_name("numpy", "ndarray") + b"K\x00\x85" + text("b") + b"t\x94R0h\x00h\x01R", "numpy._core.multiarray._reconstruct"),
+        ("seed-of-array", called(imported_name("numpy.random.bit_generator", "__pyx_unpickle_SeedSequence"), imported_name("numpy", "ndarray"), b"K\x00", b"N"), "numpy.random.bit_generator.__pyx_unpickle_SeedSequence"),
+        ("void", called(imported_name("numpy", "void"), b"C\x08AAAAAAAA", objects), "numpy.void"),
+    ):
+        write(f"form-{name}", b"\x80\x04" + body + b".", "dangerous" if path else "ordinary", *[f"(call of {path})"] * bool(path))
+    # A key of a state that hides a method of the class.
+    series = new("numpy.polynomial.polynomial.Polynomial")
+    for name, body in (
+        ("key", dictionary(coef=b"N", _add=b"N")), ("key-listed", b"(" + text("_add") + b"Nd"), ("key-again", dictionary(_add=b"N") + b"\x940" + series + b"h\x00"),
+        ("two", b"N" + dictionary(coef=b"N") + b"\x86"),
+    ):
+        write(f"form-series-{name}", b"\x80\x04" + series + body + b"b.", "dangerous", "(change of numpy.polynomial.polynomial.Polynomial)")
     # Picklers name the class of an array, and never call it. With a buffer, NumPy takes its bytes for pointers.
     buffer = b"C\x08AAAAAAAA"
     for name, body, path in (

@@ -7,8 +7,7 @@ use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Machine, Scan};
 use super::names::{Names as Spelling, Use, classify, classify_attribute};
 use super::op::Names;
-use super::types::DTYPE;
-use super::values::{Arguments, EMPTY, Slot, StandIn};
+use super::values::{Arguments, At, EMPTY, Gives, Slot, StandIn};
 use super::walk::{Walk, leak};
 
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
@@ -141,14 +140,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let exact = self.level.stack.top()?.stand_in;
         let (arguments, callable) = (self.level.stack.pop()?, self.level.stack.pop()?);
         let result = match callable.stand_in {
-            StandIn::Import(import) => {
-                let result = self.call(import, arguments.stand_in)?;
-                if self.scan.imports.get(import).is_some_and(|import| import.path == DTYPE) {
-                    self.make_type(import, exact)?
-                } else {
-                    result
-                }
-            }
+            StandIn::Import(import) => self.call(import, exact)?,
             _ => self.call_of_value()?,
         };
         let node = self.scan.keep.make(Made::Object { of: callable.node, arguments: arguments.node })?;
@@ -202,9 +194,20 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         }
     }
 
-    fn call(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
+    fn call(&mut self, import: u16, exact: StandIn) -> Result<StandIn, Halt> {
         self.found.called = true;
         self.found_call(import);
+        if let StandIn::Tuple(Arguments::Form { of, gives, at }) = exact
+            && of == import
+        {
+            return Ok(match gives {
+                Gives::Made => StandIn::Made { import, at: At::new(at) },
+                Gives::Bytes => StandIn::Bytes(at),
+                Gives::New => StandIn::Own(import),
+                Gives::Shared => StandIn::Result(import),
+            });
+        }
+        let arguments = exact.plainer();
         let imports = &self.scan.imports;
         let Some(role) = imports.get(import).map(|import| import.role) else { return Ok(StandIn::Other) };
         let is_bare = arguments == StandIn::Tuple(Arguments::Nothing);
@@ -280,7 +283,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let is_plain = matches!(arguments, StandIn::Tuple(Arguments::Plain | Arguments::Plains | Arguments::Known));
         let is_made_of_texts = self.scan.imports.get(class).is_some_and(|class| class.is_made_of_texts());
         let is_bare = arguments == StandIn::Tuple(Arguments::Nothing) || is_plain && is_made_of_texts;
-        let is_odd = |role| role == Role::Ordinary(Use::Named) || !is_bare;
+        let is_odd = |role| matches!(role, Role::Ordinary(Use::Named | Use::Formed)) || !is_bare;
         match self.scan.imports.get(class) {
             Some(Import { class: ImportClass::Ordinary, role, .. }) if is_odd(role) => self.import_call(class),
             _ => self.check_arguments(class, arguments),

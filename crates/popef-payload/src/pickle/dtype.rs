@@ -1,4 +1,4 @@
-//! A type of NumPy's, as a pickle makes it.
+//! A type of NumPy's, or an array, as a pickle makes it.
 
 /// The flags of a type whose values are pointers to objects.
 const OBJECT: u8 = 0x3f;
@@ -8,15 +8,20 @@ pub(super) const WITH_OBJECTS: u8 = 0x1b;
 pub(super) const COUNTED: u8 = 0x01;
 /// Aligned fields, calls of Python, and values that begin as zeros.
 pub(super) const HARMLESS: u8 = 0x98;
+/// The size that states give types whose values are of one size.
+const NO_SIZE: i32 = -1;
 
-/// A type that the pickle makes.
+/// A type that the pickle makes, or an array.
 #[derive(Clone, Copy)]
 pub(super) struct Type {
+    /// Of an array, the number of its values.
     pub(super) size: u32,
     pub(super) flags: u8,
     pub(super) kind: Kind,
     /// It has its state, or is in use without one.
     pub(super) is_closed: bool,
+    /// Its values have an order of bytes.
+    is_ordered: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,62 +32,97 @@ pub(super) enum Kind {
     /// Text or bytes, whose state has their size.
     Text,
     Number,
+    /// A date or a time, whose state has its unit.
+    Time,
     /// `numpy.record`, whose size only the state has.
     Record,
     /// Of a class of another package.
     User,
+    /// Texts of any length, which are no part of another type.
+    Strings,
+    Array,
     Unknown,
 }
 
+/// The state of a type, whose parts fit together.
+#[derive(Clone, Copy)]
+pub(super) struct State {
+    pub(super) parts: Parts,
+    pub(super) size: i32,
+    pub(super) flags: u8,
+    pub(super) is_ordered: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parts {
+    None,
+    Unit,
+    /// Fields, or another type several times.
+    Types,
+}
+
 impl Type {
+    /// The type that the first argument of `numpy.dtype` names, as NumPy spells it for picklers.
     pub(super) fn spelt(text: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?;
-        let text = text.strip_prefix(['<', '>', '|', '=']).unwrap_or(text);
-        let (kind, size) = (text.chars().next()?, text.get(1..)?);
-        if size.is_empty() || !size.bytes().all(|digit| digit.is_ascii_digit()) {
-            return None;
-        }
-        let size: u32 = size.parse().ok()?;
-        let (kind, size) = match kind {
-            'O' => (Kind::Object, size),
-            'V' => (Kind::Void, size),
-            'S' | 'a' => (Kind::Text, size),
-            'U' => (Kind::Text, size.checked_mul(4)?),
-            'b' | 'i' | 'u' | 'f' | 'c' | 'M' | 'm' => (Kind::Number, size),
+        let (letter, size) = text.split_at_checked(1)?;
+        let bytes: u32 = size.parse().ok().filter(|bytes: &u32| bytes.to_string() == size)?;
+        let (kind, flags) = match (letter, bytes) {
+            ("O", 8) => (Kind::Object, OBJECT),
+            ("V", _) => (Kind::Void, 0),
+            ("S" | "U", _) => (Kind::Text, 0),
+            ("M" | "m", 8) => (Kind::Time, 0),
+            ("b", 1) | ("i" | "u", 1 | 2 | 4 | 8) | ("f", 2 | 4 | 8 | 12 | 16) | ("c", 8 | 16 | 24 | 32) => {
+                (Kind::Number, 0)
+            }
             _ => return None,
         };
-        let flags = if kind == Kind::Object { OBJECT } else { 0 };
-        Some(Type { size, flags, kind, is_closed: false })
+        let size = if letter == "U" { bytes.checked_mul(4)? } else { bytes };
+        let is_ordered = letter == "U" || matches!(kind, Kind::Number | Kind::Time) && size > 1;
+        Some(Type { size, flags, is_ordered, ..Type::new(kind) })
     }
 
-    pub(super) fn sized_later(kind: Kind) -> Self {
-        Type { size: 0, flags: 0, kind, is_closed: false }
+    pub(super) fn new(kind: Kind) -> Self {
+        Type { size: 0, flags: 0, kind, is_closed: false, is_ordered: false }
+    }
+
+    /// The type of texts of any length, which has no state.
+    pub(super) fn strings() -> Self {
+        Type { flags: OBJECT, is_closed: true, ..Type::new(Kind::Strings) }
     }
 
     /// Whether its values' sizes and pointers are known.
     pub(super) fn is_known(&self) -> bool {
         match self.kind {
-            Kind::Unknown => false,
+            Kind::Unknown | Kind::Array => false,
             Kind::Record | Kind::User => self.is_closed,
             _ => true,
         }
     }
 
+    /// Takes a state of an array, which comes once. Returns whether it is one.
+    pub(super) fn take_values(&mut self, len: u32) -> bool {
+        let is_like = self.kind == Kind::Array && !self.is_closed;
+        (self.is_closed, self.size) = (true, len);
+        is_like
+    }
+
     /// Takes a state. Returns whether NumPy writes such a state for it.
-    pub(super) fn take(&mut self, flags: u8, has_parts: bool, size: i32) -> bool {
-        let is_like = !self.is_closed
-            && match self.kind {
-                Kind::Object => !has_parts && flags == OBJECT,
-                Kind::Void => (has_parts || flags & !HARMLESS == 0) && i64::from(size) == i64::from(self.size),
-                Kind::Text => !has_parts && flags & !HARMLESS == 0 && i64::from(size) == i64::from(self.size),
-                Kind::Number => !has_parts && flags & !HARMLESS == 0,
-                Kind::Record => (has_parts || flags & !HARMLESS == 0) && size >= 0,
-                Kind::User => !has_parts && flags & 0x07 == 0,
-                Kind::Unknown => false,
-            };
+    pub(super) fn take(&mut self, State { parts, size, flags, is_ordered }: State) -> bool {
+        let is_sized = i64::from(size) == i64::from(self.size);
+        let is_like = match (self.kind, parts) {
+            (Kind::Object, Parts::None) => size == NO_SIZE && flags == OBJECT,
+            (Kind::Number, Parts::None) | (Kind::Time, Parts::Unit) => size == NO_SIZE && flags == 0,
+            (Kind::Text | Kind::Void, Parts::None) => is_sized && flags & !HARMLESS == 0,
+            (Kind::Void, Parts::Types) => is_sized,
+            (Kind::Record, Parts::Types) => size >= 0,
+            (Kind::User, Parts::None) => size == NO_SIZE && flags & 0x07 == 0,
+            _ => false,
+        };
+        let is_like = is_like && !self.is_closed && (is_ordered == self.is_ordered || self.kind == Kind::User);
         self.is_closed = true;
         self.flags = flags;
-        if matches!(self.kind, Kind::Record | Kind::User) {
+        if self.kind == Kind::Record {
             self.size = size.try_into().unwrap_or_default();
         }
         if !is_like {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::halt::Halt;
 use super::keep::Part;
-use super::names::{Names, Use, is_class_name, is_dict, is_listed, is_mapping, keeps_numbers, use_of};
+use super::names::{Names, Use, is_class_name, is_dict, is_listed, is_mapping, keeps_numbers, keys_of, use_of};
 use super::{ImportClass, PickleImport};
 use popef::seam::{as_u64, as_usize};
 
@@ -124,7 +124,12 @@ pub(super) struct Import<'i> {
     is_name: bool,
 }
 
-impl Import<'_> {
+impl<'i> Import<'i> {
+    /// The last part of its path.
+    pub(super) fn name(&self) -> &'i str {
+        self.path.rsplit('.').next().unwrap_or_default()
+    }
+
     /// Whether it is dangerous, and no other data that looks like an import.
     pub(super) fn is_dangerous_name(&self) -> bool {
         self.class == ImportClass::Dangerous && self.is_name
@@ -182,13 +187,19 @@ impl Import<'_> {
 
     /// Whether picklers give texts to `__new__`: that of `UserString` ignores it, and the parts of an address are a tuple.
     pub(super) fn is_made_of_texts(&self) -> bool {
-        let name = self.path.rsplit('.').next().unwrap_or_default();
-        ["UserString", "ParseResult", "SplitResult", "DefragResult"].contains(&name)
+        ["UserString", "ParseResult", "SplitResult", "DefragResult"].contains(&self.name())
     }
 
-    /// Whether it makes an array of NumPy, which gets its values from a state.
-    pub(super) fn is_array_made(&self) -> bool {
-        self.class == ImportClass::Ordinary && self.path.starts_with("numpy.") && self.path.ends_with("reconstruct")
+    /// Whether it is one of NumPy's names.
+    pub(super) fn is_of_numpy(&self, names: &[&str]) -> bool {
+        self.class == ImportClass::Ordinary && self.path.starts_with("numpy.") && names.contains(&self.name())
+    }
+
+    /// Whether its state may have any key, or this one.
+    pub(super) fn may_have_key(&self, key: Option<&[u8]>) -> bool {
+        let is_of_numpy = self.class == ImportClass::Ordinary && self.path.starts_with("numpy.");
+        let keys = keys_of(self.name()).filter(|_| is_of_numpy);
+        keys.is_none_or(|mut keys| keys.any(|known| Some(known.as_bytes()) == key))
     }
 
     pub(super) fn is_type_of_pandas(&self) -> bool {
@@ -205,7 +216,7 @@ impl Import<'_> {
     }
 
     pub(super) fn is_class(&self) -> bool {
-        is_class_name(self.path.rsplit('.').next().unwrap_or_default())
+        is_class_name(self.name())
     }
 
     /// Whether its result may be a dictionary with any keys, or an object with a method `items`, which the unpickler
@@ -213,6 +224,7 @@ impl Import<'_> {
     pub(super) fn may_have_names(&self) -> bool {
         let is_state = match self.role {
             Role::Ordinary(Use::Own) | Role::Generator => self.path.starts_with("numpy."),
+            Role::Ordinary(Use::Formed) => !self.path.ends_with(".scalar"),
             Role::Ordinary(of) => of.is_plain() || self.is_class() && self.path.starts_with("pandas."),
             role => matches!(role, Role::Other | Role::Encode),
         };

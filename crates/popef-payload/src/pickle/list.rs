@@ -46,6 +46,13 @@ impl<T: Copy> List<T> {
         Ok(())
     }
 
+    /// Adds an item, and returns its place.
+    pub(super) fn add(&mut self, item: T) -> Result<u32, Halt> {
+        let at = u32::try_from(self.len).map_err(|_| Halt::NoMemory)?;
+        self.push(item)?;
+        Ok(at)
+    }
+
     pub(super) fn get(&self, index: usize) -> Option<T> {
         let (block, at) = place(index);
         self.blocks.get(block)?.get(at).copied().filter(|_| index < self.len)

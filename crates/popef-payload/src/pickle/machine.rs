@@ -4,7 +4,7 @@ use std::hash::RandomState;
 use std::sync::Arc;
 
 use super::archive::Unpacking;
-use super::dtype::{Fields, Placed, Type};
+use super::dtype::{Fields, Placed, State, Type};
 use super::halt::Halt;
 use super::imports::Imports;
 use super::list::List;
@@ -99,6 +99,7 @@ pub(super) struct Machine<N> {
     pub(super) memo: Memo<N>,
     pub(super) texts: Texts,
     pub(super) types: List<Type>,
+    pub(super) states: List<State>,
     pub(super) placed: List<Placed>,
     pub(super) fields: List<Fields>,
     /// Makes numbers of the names of fields, others in each run, so that nobody can make names with the same sum.
@@ -116,6 +117,7 @@ impl<N> Default for Machine<N> {
             memo: Memo::default(),
             texts: Texts::default(),
             types: List::default(),
+            states: List::default(),
             placed: List::default(),
             fields: List::default(),
             hasher: RandomState::default(),
@@ -131,6 +133,7 @@ impl<N: Copy> Machine<N> {
         self.memo.clear();
         self.texts.clear();
         self.types.truncate(0);
+        self.states.truncate(0);
         self.placed.truncate(0);
         self.fields.truncate(0);
     }

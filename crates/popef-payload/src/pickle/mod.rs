@@ -8,6 +8,7 @@
 mod archive;
 mod calls;
 mod dtype;
+mod forms;
 mod halt;
 mod imports;
 mod input;

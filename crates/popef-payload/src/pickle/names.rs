@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use super::ImportClass;
 use denied::{METHODS, OUTSIDE, PACKAGES, REACHING, RUNNING};
 use ordinary::is_ordinary_attribute;
-pub(super) use ordinary::{Use, is_dict, is_mapping, keeps_numbers, use_of};
+pub(super) use ordinary::{Use, is_dict, is_mapping, keeps_numbers, keys_of, use_of};
 
 /// Whether a pickle has the names of Python 2, as those of protocols 0 to 2 have. Python converts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,13 +10,15 @@ use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Found, Machine, Scan};
 use super::op::LONGEST_TEXT;
 use super::text::{LARGEST_TRIAL, Spelling, Text};
-use super::values::StandIn;
+use super::values::{StandIn, UNKEPT};
 use super::walk::Walk;
 use super::{ArchiveKind, UnseenMember};
 use popef::read::Data;
 
 /// Maximum depth of pickles inside each other that are followed.
 const DEEPEST: u8 = 4;
+/// The length of the longest bytes that mean something to NumPy: the units of times.
+const LONGEST_KEPT: u64 = 8;
 /// Maximum number of bytes of a member's name that are kept.
 const LONGEST_NAME: usize = 256;
 
@@ -268,8 +270,9 @@ struct Inside<N> {
 impl<N> Inside<N> {
     const NOTHING: Self = Inside { known: false, results: None };
 
-    fn stand_in(&self) -> StandIn {
-        if self.known { StandIn::Known } else { StandIn::Other }
+    /// Returns the stand-in for the bytes, which are kept at a place.
+    fn stand_in(&self, kept: u32) -> StandIn {
+        if self.known { StandIn::Known } else { StandIn::Bytes(kept) }
     }
 }
 
@@ -309,9 +312,14 @@ fn look_into<K: Keep>(
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn bytes(&mut self, range: Range<u64>) -> Result<(), Halt> {
         let place = self.input.place(&range);
-        let inside = look_into(self.input.part(range), self.level, self.scan, &mut self.found)?;
+        let inside = look_into(self.input.part(range.clone()), self.level, self.scan, &mut self.found)?;
         let node = self.scan.keep.make(Made::Bytes(place, inside.results))?;
-        self.push(inside.stand_in(), node)
+        let kept = if place.len <= LONGEST_KEPT {
+            self.level.texts.add(Text { spelling: Spelling::Utf8, bytes: self.input.bytes(range)? })?
+        } else {
+            None
+        };
+        self.push(inside.stand_in(kept.unwrap_or(UNKEPT)), node)
     }
 
     pub(super) fn byte_array(&mut self, range: Range<u64>) -> Result<(), Halt> {
@@ -319,7 +327,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let inside = look_into(self.input.part(range), self.level, self.scan, &mut self.found)?;
         let node = self.scan.keep.make(Made::Bytes(place, inside.results))?;
         // Later opcodes can change its bytes.
-        self.push(StandIn::Other, node)
+        self.push(StandIn::Bytes(UNKEPT), node)
     }
 
     pub(super) fn text(&mut self, spelling: Spelling, range: Range<u64>) -> Result<(), Halt> {
@@ -332,9 +340,9 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             Some(bytes) => {
                 let mut source = PickleBytes::copy(Data::in_memory(&bytes));
                 let inside = look_into(source.input(), self.level, self.scan, &mut self.found)?;
-                (inside.stand_in(), inside.results)
+                (inside.stand_in(UNKEPT), inside.results)
             }
-            None => (self.level.texts.add(text)?.map_or(StandIn::Other, StandIn::Text), None),
+            None => (self.level.texts.add(text)?.map_or(StandIn::Bytes(UNKEPT), StandIn::Text), None),
         };
         let node = self.scan.keep.make(Made::Text(text, place, results))?;
         self.push(stand_in, node)
@@ -350,6 +358,6 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             self.found.halt(&halt, self.place());
         }
         let node = self.scan.keep.make(Made::LongText(spelling, place))?;
-        self.push(StandIn::Other, node)
+        self.push(StandIn::Bytes(UNKEPT), node)
     }
 }

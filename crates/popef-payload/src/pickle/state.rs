@@ -7,6 +7,7 @@ use super::ImportClass;
 use super::halt::Halt;
 use super::imports::{Import, Role};
 use super::keep::{Keep, Part};
+use super::machine::Machine;
 use super::values::{Arguments, StandIn};
 use super::walk::Walk;
 
@@ -41,6 +42,17 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             self.import_unnamed(RESERVED)?;
         }
         self.check_filled(into, Part::Pairs)
+    }
+
+    /// Checks the keys from `start` on. They go into the dictionary at `dict`, which may become the state of the object below it.
+    pub(super) fn check_state_keys(&mut self, dict: usize, start: usize) -> Result<(), Halt> {
+        let Machine { stack, texts, .. } = &*self.level;
+        let Some(StandIn::Own(class)) = stack.below(dict).map(|below| below.stand_in) else { return Ok(()) };
+        let is_odd = self.scan.imports.get(class).is_some_and(|class| {
+            let text = |key| if let StandIn::Text(key) = key { Some(texts.get(key)) } else { None };
+            stack.values_from(start).step_by(2).any(|key| !class.may_have_key(text(key)))
+        });
+        if is_odd { self.import_change(class) } else { Ok(()) }
     }
 
     /// Checks each value from `start` on, in steps, which becomes a key. Types of pandas read attributes then whose names

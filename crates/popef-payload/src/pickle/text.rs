@@ -9,6 +9,8 @@ use popef::seam::as_usize;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Spelling {
     Utf8,
+    /// A string of Python 2, in an encoding that the program chooses which loads the pickle.
+    Chosen,
     /// A `STRING` line: quoted, with the escapes of Python's string literals.
     Quoted,
     /// A `UNICODE` line: only `\u` and `\U` are escapes.
@@ -31,7 +33,7 @@ impl<'b> Text<'b> {
         let mut first = None;
         let mut see = |piece: &str| first = first.or(piece.chars().next());
         match self.spelling {
-            Spelling::Utf8 => spell_utf8(self.bytes, see),
+            Spelling::Utf8 | Spelling::Chosen => spell_utf8(self.bytes, see),
             Spelling::Quoted => drop(unescape(self.bytes.get(1..).unwrap_or_default(), escape, &mut see)),
             Spelling::Raw => drop(unescape(self.bytes, raw_escape, &mut see)),
         }
@@ -41,7 +43,7 @@ impl<'b> Text<'b> {
     /// Calls `each` with the text, piece by piece, with U+FFFD for what is not UTF-8.
     pub(super) fn spell(self, mut each: impl FnMut(&str)) -> Result<(), Halt> {
         let whole = match self.spelling {
-            Spelling::Utf8 => {
+            Spelling::Utf8 | Spelling::Chosen => {
                 spell_utf8(self.bytes, each);
                 Some(())
             }
@@ -54,7 +56,7 @@ impl<'b> Text<'b> {
     /// Returns the bytes of a text that may be a pickle. In protocols 0 to 2, Python 3 writes bytes as texts, each byte as
     /// the character with its number.
     pub(super) fn pickle(self) -> Result<Option<Cow<'b, [u8]>>, Halt> {
-        let is_utf8 = matches!(self.spelling, Spelling::Utf8);
+        let is_utf8 = matches!(self.spelling, Spelling::Utf8 | Spelling::Chosen);
         if is_utf8 && !may_be_pickle(self.bytes) {
             return Ok(None);
         }

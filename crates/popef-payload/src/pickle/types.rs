@@ -1,68 +1,55 @@
 //! NumPy's types. NumPy believes the state of a type: false sizes, offsets and flags let it read and write anywhere in memory.
-//! So a state must be like the ones that NumPy writes.
+//! So a state must have the form of those that NumPy writes.
 
 use std::hash::BuildHasher;
 
-use super::ImportClass;
-use super::dtype::{COUNTED, Fields, HARMLESS, Kind, Placed, Type, WITH_OBJECTS};
+use super::dtype::{COUNTED, Fields, HARMLESS, Kind, Parts, Placed, State, Type, WITH_OBJECTS};
 use super::halt::Halt;
 use super::keep::Keep;
 use super::machine::Machine;
-use super::values::{Arguments, StandIn, TypePlace};
+use super::values::{Arguments, At, StandIn};
 use super::walk::Walk;
 use popef::seam::as_usize;
 
-pub(super) const DTYPE: &str = "numpy.dtype";
+/// The units of times.
+const UNITS: [&[u8]; 15] =
+    [b"Y", b"M", b"W", b"D", b"h", b"m", b"s", b"ms", b"us", b"ns", b"ps", b"fs", b"as", b"B", b"generic"];
 
-/// What protocols 0 to 2 make bytes with.
-const BYTES: &[&str] = &["_codecs.encode", "builtins.bytes", "__builtin__.bytes"];
+/// The largest number of lengths in a shape.
+const MOST_LENGTHS: usize = 64;
 
 impl<K: Keep> Walk<'_, '_, '_, '_, K> {
-    /// Returns the stand-in for the result of a call of `numpy.dtype`.
-    pub(super) fn make_type(&mut self, import: u16, arguments: StandIn) -> Result<StandIn, Halt> {
-        let made = match arguments {
-            StandIn::Tuple(Arguments::Spelt(text)) => Type::spelt(self.level.texts.get(text)),
-            StandIn::Tuple(Arguments::Import(class)) => self.scan.imports.get(class).and_then(|class| {
-                let is_user = class.class == ImportClass::Unknown;
-                let kind = if is_user { Some(Kind::User) } else { None };
-                kind.or((class.path == "numpy.record").then_some(Kind::Record)).map(Type::sized_later)
-            }),
-            _ => None,
-        };
-        let place = TypePlace::new(import, self.level.types.len());
-        self.level.types.push(made.unwrap_or(Type::sized_later(Kind::Unknown)))?;
-        Ok(place.map_or(StandIn::Own(import), StandIn::Type))
-    }
-
     /// Records that a type without a state has another stand-in. Whoever has it may not know of a later state.
     pub(super) fn close_type(&mut self, value: StandIn) {
-        if let StandIn::Type(place) = value
-            && let Some(made) = self.level.types.get_mut(place.at())
+        if let StandIn::Made { at, .. } = value
+            && let Some(made) = self.level.types.get_mut(at.index())
+            && made.kind != Kind::Array
         {
-            let is_sized = made.is_closed || !matches!(made.kind, Kind::Record | Kind::User);
-            made.kind = if is_sized { made.kind } else { Kind::Unknown };
+            made.kind = if made.is_known() { made.kind } else { Kind::Unknown };
             made.is_closed = true;
         }
     }
 
-    /// Gives a state to the type on the stack.
-    pub(super) fn build_type(&mut self, place: TypePlace, state: StandIn) -> Result<(), Halt> {
-        let made = self.level.types.get_mut(place.at());
-        let is_like = match (made, state) {
-            (Some(made), StandIn::Tuple(Arguments::TypeState { flags, has_parts, size })) => {
-                made.take(flags, has_parts, size)
-            }
+    /// Gives a state to the type or the array on the stack.
+    pub(super) fn build_made(&mut self, import: u16, at: At, state: StandIn) -> Result<(), Halt> {
+        let Machine { types, states, .. } = &mut *self.level;
+        let Some(made) = types.get_mut(at.index()) else { return self.import_change(import) };
+        let is_like = match state {
+            StandIn::Tuple(Arguments::ArrayState(len)) => made.take_values(len),
+            StandIn::Tuple(Arguments::TypeState(at)) => states.get(as_usize(at.into())).is_some_and(|state| {
+                if state.parts == Parts::Types {
+                    self.type_with_fields = Some(import);
+                }
+                made.take(state)
+            }),
             _ => false,
         };
-        let import = place.import();
-        if matches!(state, StandIn::Tuple(Arguments::TypeState { has_parts: true, .. })) {
-            self.type_with_fields = Some(import);
-        }
         if is_like && !self.dict_changed_again { Ok(()) } else { self.import_change(import) }
     }
 
-    fn type_at(&mut self, place: TypePlace) -> Option<Type> {
-        let made = self.level.types.get_mut(place.at())?;
+    /// The type at a place, if its values' sizes and pointers are known.
+    fn type_at(&mut self, at: At) -> Option<Type> {
+        let made = self.level.types.get_mut(at.index())?;
         if !made.is_known() {
             return None;
         }
@@ -70,15 +57,23 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         Some(*made)
     }
 
-    /// Returns the stand-in for a tuple of the values from `start` on, if it may be a part of a type.
-    pub(super) fn type_part_from(&mut self, start: usize) -> Result<Option<Arguments>, Halt> {
-        Ok(match self.names_from(start)? {
-            Some(sum) => {
-                let is_plain = self.arguments_from(start) == Some(Arguments::Plains);
-                Some(Arguments::Names { is_plain, sum })
-            }
-            None => self.field_from(start)?.or_else(|| self.other_part_from(start)),
-        })
+    /// The same, if it can be a part of another type.
+    pub(super) fn part_at(&mut self, at: At) -> Option<Type> {
+        self.type_at(at).filter(|made| made.kind != Kind::Strings)
+    }
+
+    /// Returns the stand-in for a tuple of the values from `start` on, if it may be arguments or a state of what NumPy makes, or
+    /// a part of them.
+    pub(super) fn part_from(&mut self, start: usize) -> Result<Option<Arguments>, Halt> {
+        if let Some(form) = self.form_from(start)? {
+            return Ok(Some(form));
+        }
+        if let Some(sum) = self.names_from(start)? {
+            let is_plain = self.arguments_from(start) == Some(Arguments::Plains);
+            return Ok(Some(Arguments::Names { is_plain, sum }));
+        }
+        let field = self.field_from(start)?;
+        if field.is_some() { Ok(field) } else { self.other_part_from(start) }
     }
 
     /// Returns what the texts from `start` on hash to, if they are different texts and nothing else.
@@ -100,9 +95,11 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     fn field_from(&mut self, start: usize) -> Result<Option<Arguments>, Halt> {
         let mut values = self.level.stack.exact_from(start);
         let parts: [Option<StandIn>; 4] = std::array::from_fn(|_| values.next());
-        let [Some(StandIn::Type(place)), Some(StandIn::Number(offset)), title, None] = parts else { return Ok(None) };
+        let [Some(StandIn::Made { at: place, .. }), Some(StandIn::Number(offset)), title, None] = parts else {
+            return Ok(None);
+        };
         drop(values);
-        let Some(Type { size, flags, .. }) = self.type_at(place) else { return Ok(None) };
+        let Some(Type { size, flags, .. }) = self.part_at(place) else { return Ok(None) };
         let title = if let Some(StandIn::Text(title)) = title { Some(title) } else { None };
         let start = u32::try_from(offset).ok();
         let Some((start, end)) = start.and_then(|start| Some((start, start.checked_add(size)?))) else {
@@ -113,67 +110,96 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         Ok(at.map(Arguments::Field))
     }
 
-    fn other_part_from(&mut self, start: usize) -> Option<Arguments> {
+    fn other_part_from(&mut self, start: usize) -> Result<Option<Arguments>, Halt> {
         let mut values = self.level.stack.exact_from(start);
-        let first = values.next()?;
-        let rest: [Option<StandIn>; 9] = std::array::from_fn(|_| values.next());
-        match (first, rest) {
-            (StandIn::Type(place), [Some(StandIn::Tuple(Arguments::Lengths { product, .. })), None, ..]) => {
-                drop(values);
-                let Type { size, flags, .. } = self.type_at(place)?;
-                Some(Arguments::SubType { flags, size: size.checked_mul(product)? })
+        let parts: [Option<StandIn>; 10] = std::array::from_fn(|_| values.next());
+        drop(values);
+        Ok(match parts {
+            [Some(StandIn::Made { at, .. }), Some(StandIn::Tuple(Arguments::Lengths { product, .. })), None, ..] => {
+                let size = |made: &Type| made.size.checked_mul(product);
+                let made = self.part_at(at).and_then(|made| Some((made.flags, size(&made)?)));
+                made.map(|(flags, size)| Arguments::SubType { flags, size })
             }
-            (StandIn::Text(text), [Some(_), Some(_), None, ..]) => {
-                let arguments = self.arguments_from(start);
-                (arguments == Some(Arguments::Plains)).then_some(Arguments::Spelt(text))
-            }
-            (
-                StandIn::Number(3 | 4),
-                [
-                    Some(StandIn::Text(_)),
-                    Some(sub),
-                    Some(names),
-                    Some(fields),
-                    Some(StandIn::Number(size)),
-                    Some(StandIn::Number(_)),
-                    Some(StandIn::Number(flags)),
-                    _,
-                    None,
-                ],
-            ) => {
-                drop(values);
-                type_state(sub, names, self.fields_of(fields)?, size, flags)
-            }
-            (StandIn::Number(1), [Some(shape), Some(_), Some(_), Some(values), _, _, None, ..])
-                if !matches!(values, StandIn::Number(_) | StandIn::None) =>
-            {
-                let len = match shape {
-                    StandIn::Tuple(Arguments::Lengths { product, .. }) => product,
-                    StandIn::Tuple(Arguments::Nothing) => 1,
-                    _ => return None,
-                };
-                let are_bytes =
-                    |import| self.scan.imports.get(import).is_some_and(|import| BYTES.contains(&import.path));
-                let is_like = match values {
-                    StandIn::List(values) => values >= len,
-                    StandIn::Other | StandIn::Text(_) | StandIn::Known => true,
-                    StandIn::Result(import) => are_bytes(import),
-                    _ => false,
-                };
-                let is_plain = self.arguments_from(start).is_none() && !self.has_names(start);
-                (is_like && is_plain).then_some(Arguments::ArrayState)
-            }
-            (StandIn::Number(_), rest) => {
-                let numbers = std::iter::once(Some(first)).chain(rest).flatten();
-                let product = numbers.clone().try_fold(1u32, |product, number| match number {
-                    StandIn::Number(number) => product.checked_mul(number.try_into().ok()?),
+            [
+                Some(StandIn::Number(version @ (3 | 4))),
+                Some(StandIn::Text(order)),
+                Some(sub),
+                Some(names),
+                Some(fields),
+                Some(StandIn::Number(size)),
+                Some(StandIn::Number(alignment)),
+                Some(StandIn::Number(flags)),
+                metadata,
+                None,
+            ] => {
+                let is_ordered = match self.level.texts.get(order) {
+                    b"|" => Some(false),
+                    b"<" | b">" => Some(true),
                     _ => None,
-                })?;
-                let is_all = rest.last().is_some_and(Option::is_none);
-                is_all.then_some(Arguments::Lengths { is_one: numbers.count() == 1, product })
+                };
+                let is_aligned = if size < 0 { alignment == size } else { matches!(alignment, 1 | 2 | 4 | 8 | 16) };
+                let is_written = is_aligned && (version == 4) == metadata.is_some();
+                let fields = self.fields_of(fields);
+                let state = fields.and_then(|fields| type_state([sub, names], fields, metadata, size, flags));
+                let state = is_ordered.zip(state).map(|(is_ordered, state)| State { is_ordered, ..state });
+                let at = state.filter(|_| is_written).map(|state| self.level.states.add(state)).transpose()?;
+                at.map(Arguments::TypeState)
+            }
+            [
+                Some(StandIn::Number(1)),
+                Some(shape),
+                Some(StandIn::Made { at, .. }),
+                Some(StandIn::Number(0 | 1)),
+                Some(values),
+                mask,
+                fill,
+                None,
+                ..,
+            ] if mask.is_some() == fill.is_some() && mask.is_none_or(StandIn::is_bytes) => {
+                self.array_state(shape, at, values).filter(|_| !self.has_names(start))
+            }
+            [
+                Some(unit),
+                Some(StandIn::Number(count)),
+                Some(StandIn::Number(1)),
+                Some(StandIn::Number(1)),
+                None,
+                ..,
+            ] if count > 0 && self.is_unit(unit) => Some(Arguments::Unit),
+            [Some(StandIn::None | StandIn::Dict), Some(StandIn::Tuple(Arguments::Unit)), None, ..] => {
+                Some(Arguments::Units)
+            }
+            [Some(StandIn::Number(_)), ..] => self.lengths_from(start),
+            _ => None,
+        })
+    }
+
+    fn is_unit(&self, unit: StandIn) -> bool {
+        matches!(unit, StandIn::Text(unit) | StandIn::Bytes(unit) if UNITS.contains(&self.level.texts.get(unit)))
+    }
+
+    /// Returns the stand-in for the state of an array that has the type at a place, if it has as many values as its shape says.
+    fn array_state(&mut self, shape: StandIn, at: At, values: StandIn) -> Option<Arguments> {
+        let len = match shape {
+            StandIn::Tuple(Arguments::Lengths { product, .. }) => product,
+            StandIn::Tuple(Arguments::Nothing) => 1,
+            _ => return None,
+        };
+        let has_objects = self.type_at(at)?.flags & COUNTED != 0;
+        let is_like = if has_objects { values == StandIn::List(len) } else { values.is_bytes() };
+        is_like.then_some(Arguments::ArrayState(len))
+    }
+
+    /// Returns the stand-in for the values from `start` on, if they are a shape.
+    fn lengths_from(&self, start: usize) -> Option<Arguments> {
+        let numbers = self.level.stack.exact_from(start);
+        let (count, product) = numbers.enumerate().try_fold((0, 1u32), |(_, product), (at, number)| match number {
+            StandIn::Number(number) if at < MOST_LENGTHS => {
+                Some((at.saturating_add(1), product.saturating_mul(number.try_into().ok()?)))
             }
             _ => None,
-        }
+        })?;
+        Some(Arguments::Lengths { is_one: count == 1, product })
     }
 
     /// Returns the stand-in for a list of this length to which the values from `start` on are added.
@@ -223,15 +249,23 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     }
 }
 
-/// Returns the stand-in for the state of a type, if its parts fit together.
-fn type_state(sub: StandIn, names: StandIn, fields: Option<Fields>, size: i32, flags: i32) -> Option<Arguments> {
+/// Returns the state of a type, if its parts fit together.
+fn type_state(
+    [sub, names]: [StandIn; 2],
+    fields: Option<Fields>,
+    metadata: Option<StandIn>,
+    size: i32,
+    flags: i32,
+) -> Option<State> {
     // Before NumPy 2, they are a signed byte.
     let flags = u8::try_from(flags).ok().or_else(|| i8::try_from(flags).ok().map(i8::cast_unsigned))?;
-    let has_parts = sub != StandIn::None || fields.is_some();
-    let is_like = match (sub, fields) {
-        (StandIn::None, None) => names == StandIn::None,
+    let (parts, is_like) = match (sub, fields) {
+        (StandIn::None, None) if metadata == Some(StandIn::Tuple(Arguments::Units)) => {
+            (Parts::Unit, names == StandIn::None)
+        }
+        (StandIn::None, None) => (Parts::None, names == StandIn::None),
         (StandIn::Tuple(Arguments::SubType { flags: of, size: len }), None) => {
-            names == StandIn::None && flags == of && i64::from(len) == i64::from(size)
+            (Parts::Types, names == StandIn::None && flags == of && i64::from(len) == i64::from(size))
         }
         (StandIn::None, Some(fields)) => {
             // A view of some fields keeps the flags of all.
@@ -239,11 +273,17 @@ fn type_state(sub: StandIn, names: StandIn, fields: Option<Fields>, size: i32, f
             let is_flagged = flags & of_objects == of_objects && flags & !(of_objects | HARMLESS) == 0;
             // A number that overlaps a pointer could change it.
             let is_safe = !fields.has_objects || of_objects != 0 && fields.are_apart();
-            sum_of(names) == Some(fields.names) && is_flagged && is_safe && i64::from(fields.end) <= i64::from(size)
+            let is_inside = i64::from(fields.end) <= i64::from(size);
+            (Parts::Types, sum_of(names) == Some(fields.names) && is_flagged && is_safe && is_inside)
         }
-        _ => false,
+        _ => return None,
     };
-    is_like.then_some(Arguments::TypeState { flags, has_parts, size })
+    let is_like = is_like
+        && match metadata {
+            None | Some(StandIn::Dict | StandIn::SameDict | StandIn::Versioned(_)) => parts != Parts::Unit,
+            metadata => parts == Parts::Unit && metadata.is_some(),
+        };
+    is_like.then_some(State { parts, size, flags, is_ordered: false })
 }
 
 /// Returns what the names of a type hash to together.

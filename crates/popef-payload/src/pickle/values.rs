@@ -39,7 +39,13 @@ pub(super) enum StandIn {
     // The following are what the types of NumPy are made of, see `types`. All else takes them for the `plainer` ones.
     Number(i32),
     None,
-    Type(TypePlace),
+    /// A type or an array: the import that made it, and its place in [`Machine::types`](super::machine::Machine).
+    Made {
+        import: u16,
+        at: At,
+    },
+    /// Bytes, by their place in [`Texts`] if they are few, or a text that is too long to be a name.
+    Bytes(u32),
     /// A dictionary of fields, by its place in [`Machine::fields`](super::machine::Machine).
     Fields(u32),
     /// One that has another stand-in too.
@@ -85,15 +91,19 @@ pub(super) enum Arguments {
         is_one: bool,
         product: u32,
     },
-    /// Three values, a text and others that are plain.
-    Spelt(u32),
+    /// Arguments in a form that picklers give to this import, what its call gives, and the place of that.
+    Form {
+        of: u16,
+        gives: Gives,
+        at: u32,
+    },
     /// Only texts, each once, and the sum of what they hash to.
     Names {
         is_plain: bool,
         sum: u32,
     },
-    /// The state of an array whose values are bytes, or a list that is long enough for its shape.
-    ArrayState,
+    /// The state of an array of this many values, which are bytes, or a list of as many.
+    ArrayState(u32),
     /// A type and where it begins, by the place in [`Machine::placed`](super::machine::Machine).
     Field(u32),
     /// A type and how many of it follow each other.
@@ -101,37 +111,46 @@ pub(super) enum Arguments {
         flags: u8,
         size: u32,
     },
-    TypeState {
-        flags: u8,
-        has_parts: bool,
-        size: i32,
-    },
+    /// The unit of times, and the same behind other metadata.
+    Unit,
+    Units,
+    /// By the place in [`Machine::states`](super::machine::Machine).
+    TypeState(u32),
 }
 
-/// A type of NumPy's: the places of the import and in the list of types.
+/// A place in a list, in a form that fits behind the two bytes of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TypePlace(u32);
+pub(super) struct At([u16; 2]);
 
-impl TypePlace {
-    /// There are fewer imports than 4096.
-    const BITS: u32 = 20;
-
-    /// Returns `None` if there are too many.
-    pub(super) fn new(import: u16, at: usize) -> Option<Self> {
-        let at = u32::try_from(at).ok().filter(|at| at >> Self::BITS == 0)?;
-        Some(TypePlace(u32::from(import) << Self::BITS | at))
+impl At {
+    pub(super) fn new(at: u32) -> Self {
+        At([at >> 16, at & 0xffff].map(|half| u16::try_from(half).unwrap_or_default()))
     }
 
-    pub(super) fn import(self) -> u16 {
-        u16::try_from(self.0 >> Self::BITS).unwrap_or(u16::MAX)
+    pub(super) fn index(self) -> usize {
+        let [high, low] = self.0.map(usize::from);
+        high << 16 | low
     }
+}
 
-    pub(super) fn at(self) -> usize {
-        as_usize((self.0 & ((1 << Self::BITS) - 1)).into())
-    }
+/// What a call in a form that picklers write gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gives {
+    /// A type or an array.
+    Made,
+    Bytes,
+    /// An object of the pickle's own.
+    New,
+    /// What may be shared.
+    Shared,
 }
 
 impl StandIn {
+    /// Whether a value is bytes, or a text that Python 2 wrote for bytes.
+    pub(super) fn is_bytes(self) -> bool {
+        matches!(self, StandIn::Bytes(_) | StandIn::Text(_) | StandIn::Known)
+    }
+
     /// Returns the stand-in for another reference to the same value.
     pub(super) fn again(self) -> StandIn {
         match self {
@@ -139,6 +158,8 @@ impl StandIn {
             StandIn::Fields(at) => StandIn::SameFields(at),
             StandIn::Own(class) => StandIn::OwnAgain(class),
             StandIn::List(_) => StandIn::SameList,
+            // A call takes its arguments from the stack, so nothing else has them.
+            StandIn::Tuple(Arguments::Form { .. }) => StandIn::Other,
             other => other,
         }
     }
@@ -146,20 +167,27 @@ impl StandIn {
     /// Returns what the walk knows of a value apart from types of NumPy, and from where the value comes.
     pub(super) fn plainer(self) -> StandIn {
         match self {
-            StandIn::Number(_) | StandIn::None | StandIn::List(_) | StandIn::SameList => StandIn::Other,
-            StandIn::Tuple(Arguments::ArrayState) => StandIn::Other,
-            StandIn::Type(place) => StandIn::Own(place.import()),
+            StandIn::Number(_) | StandIn::None | StandIn::Bytes(_) | StandIn::List(_) | StandIn::SameList => {
+                StandIn::Other
+            }
+            StandIn::Made { import, .. } => StandIn::Own(import),
             StandIn::OwnAgain(class) => StandIn::Own(class),
             StandIn::Fields(_) => StandIn::Dict,
             StandIn::SameFields(_) => StandIn::SameDict,
             StandIn::Tuple(Arguments::Lengths { is_one: true, .. }) => StandIn::Tuple(Arguments::Plain),
-            StandIn::Tuple(
-                Arguments::Lengths { .. } | Arguments::Spelt(_) | Arguments::Names { is_plain: true, .. },
-            ) => StandIn::Tuple(Arguments::Plains),
-            StandIn::Tuple(Arguments::Names { .. }) => StandIn::Other,
-            StandIn::Tuple(Arguments::Field(_) | Arguments::SubType { .. } | Arguments::TypeState { .. }) => {
-                StandIn::Other
+            StandIn::Tuple(Arguments::Lengths { .. } | Arguments::Names { is_plain: true, .. }) => {
+                StandIn::Tuple(Arguments::Plains)
             }
+            StandIn::Tuple(
+                Arguments::Form { .. }
+                | Arguments::Names { .. }
+                | Arguments::ArrayState(_)
+                | Arguments::Field(_)
+                | Arguments::SubType { .. }
+                | Arguments::Unit
+                | Arguments::Units
+                | Arguments::TypeState(_),
+            ) => StandIn::Other,
             other => other,
         }
     }
@@ -185,6 +213,9 @@ impl<N> Slot<N> {
 }
 
 const _: () = assert!(size_of::<Slot<()>>() == 8 && size_of::<Option<Slot<()>>>() == 8, "there may be very many");
+
+/// The place of bytes and texts that are not kept.
+pub(super) const UNKEPT: u32 = u32::MAX;
 
 pub(super) const EMPTY: Halt = Halt::Fault("it takes from an empty stack");
 const TOO_LARGE: Halt = Halt::Spent("it has more texts than can be counted");
@@ -433,9 +464,9 @@ impl Texts {
         }
     }
 
-    /// Keeps a text. Returns `None` if it is too long to be a name.
+    /// Keeps a text. Returns `None` if it is too long to be a name, or is not the same text for each program.
     pub(super) fn add(&mut self, text: Text<'_>) -> Result<Option<u32>, Halt> {
-        if matches!(text.spelling, Spelling::Utf8) && text.bytes.len() > Self::LONGEST {
+        if matches!(text.spelling, Spelling::Utf8 | Spelling::Chosen) && text.bytes.len() > Self::LONGEST {
             return Ok(None);
         }
         self.text.clear();
@@ -447,6 +478,11 @@ impl Texts {
                 self.text.extend(piece.as_bytes());
             }
         })?;
+        // A lone surrogate is no character, and what others are depends on the encoding if the program that loads the pickle
+        // chooses it: Python may see other texts, two for one or one for two.
+        let is_chosen = matches!(text.spelling, Spelling::Chosen | Spelling::Quoted);
+        let spelt = std::str::from_utf8(&self.text).unwrap_or_default();
+        fits &= if is_chosen { spelt.is_ascii() } else { !spelt.contains(char::REPLACEMENT_CHARACTER) };
         if fits { self.append().map(Some) } else { Ok(None) }
     }
 

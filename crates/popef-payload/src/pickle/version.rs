@@ -4,7 +4,6 @@ use super::halt::Halt;
 use super::imports::Role;
 use super::keep::{Keep, Part};
 use super::machine::Machine;
-use super::types::DTYPE;
 use super::values::{Arguments, Slot, StandIn};
 use super::walk::{Walk, leak};
 
@@ -36,6 +35,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn set_items(&mut self, start: usize) -> Result<(), Halt> {
         self.leak_from(start);
         self.check_keys(start, 2)?;
+        self.check_state_keys(start.saturating_sub(1), start)?;
         let below = self.level.stack.below(start);
         let dict = match below {
             Some(Slot {
@@ -74,7 +74,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         self.scan.keep.add(object.node, Part::State, [state.node].into_iter())?;
         self.check_state(object.stand_in.plainer(), state.stand_in)?;
         let class = match object.stand_in {
-            StandIn::Type(place) => return self.build_type(place, exact),
+            StandIn::Made { import, at } => return self.build_made(import, at, exact),
             StandIn::OwnAgain(class) if !self.may_change_again(class) => return self.import_change(class),
             StandIn::Own(class) | StandIn::OwnAgain(class) => class,
             StandIn::Result(class) => return self.import_change_of_result(class),
@@ -82,8 +82,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             _ => return self.import_unnamed("(change of a value)").map(drop),
         };
         let Some(import) = self.scan.imports.get(class) else { return Ok(()) };
-        let is_odd_array = import.is_array_made() && exact != StandIn::Tuple(Arguments::ArrayState);
-        if import.path == DTYPE || import.is_weak() || is_odd_array {
+        let is_odd = !import.may_have_key(None) && state.stand_in != StandIn::Dict;
+        if import.is_weak() || is_odd {
             return self.import_change(class);
         }
         let is_poptorch = import.path.ends_with(".PoptorchData");

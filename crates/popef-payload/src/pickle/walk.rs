@@ -4,13 +4,15 @@
 //! their number is limited. So the work is in proportion to the data. [`Imports`](super::imports::Imports) limits what else
 //! could grow.
 
+use std::ops::Range;
+
 use super::halt::Halt;
 use super::imports::Imports;
 use super::input::PickleReader;
 use super::keep::{Keep, Kind, Made, Part};
 use super::machine::{Found, Machine, Scan};
 use super::op::{Notation, Op, Plain};
-use super::values::{Arguments, Slot, StandIn};
+use super::values::{Arguments, Slot, StandIn, UNKEPT};
 
 pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     pub(super) input: &'w mut PickleReader<'s, 'a>,
@@ -146,6 +148,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             Op::MarkedDict => {
                 let start = self.level.stack.unmark()?;
                 self.check_keys(start, 2)?;
+                self.check_state_keys(start, start)?;
                 let empty = self.empty_dict()?;
                 let dict = self.dict_with(empty, start);
                 self.note_reserved(dict)?;
@@ -250,7 +253,7 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
     fn tuple(&mut self, start: usize) -> Result<(), Halt> {
         let arguments = || self.arguments_from(start).or_else(|| self.has_names(start).then_some(Arguments::Named));
         let pair = self.pair_from(start).or_else(|| arguments().map(StandIn::Tuple));
-        let stand_in = self.type_part_from(start)?.map(StandIn::Tuple).or(pair).unwrap_or(StandIn::Other);
+        let stand_in = self.part_from(start)?.map(StandIn::Tuple).or(pair).unwrap_or(StandIn::Other);
         let stand_in = match stand_in {
             // A `partial` reads nothing before it is called.
             StandIn::Tuple(Arguments::Partial(_) | Arguments::Named) => stand_in,
@@ -307,12 +310,26 @@ fn plain(plain: &Plain, input: &mut PickleReader<'_, '_>) -> Result<StandIn, Hal
     let number = match plain {
         Plain::None => return Ok(StandIn::None),
         Plain::List => return Ok(StandIn::List(0)),
+        Plain::Given => return Ok(StandIn::Bytes(UNKEPT)),
+        Plain::Bool(value) => Some(i32::from(*value)),
         Plain::Int(number) => i32::try_from(*number).ok(),
-        Plain::Number(Notation::IntLine | Notation::LongLine, line) if line.end.saturating_sub(line.start) <= 12 => {
-            let line = std::str::from_utf8(input.bytes(line.clone())?).unwrap_or_default();
-            line.trim_end_matches('L').parse().ok()
-        }
+        Plain::Number(Notation::IntLine, line) => number_of(line, "", input)?,
+        Plain::Number(Notation::LongLine, line) => number_of(line, "L", input)?,
         _ => None,
     };
     Ok(number.map_or(StandIn::Other, StandIn::Number))
+}
+
+/// Returns the number in a line as picklers write it. Of other spellings, Python's unpicklers make different numbers.
+fn number_of(line: &Range<u64>, end: &str, input: &mut PickleReader<'_, '_>) -> Result<Option<i32>, Halt> {
+    if line.end.saturating_sub(line.start) > 12 {
+        return Ok(None);
+    }
+    let line = match input.bytes(line.clone())? {
+        b"00" => b"0",
+        b"01" => b"1",
+        line => line,
+    };
+    let number = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix(end)?.parse::<i32>().ok());
+    Ok(number.filter(|number| format!("{number}{end}").as_bytes() == line))
 }

@@ -12,6 +12,8 @@ pub(in super::super) enum Use {
     Named,
     /// Objects of the class are made without calling it.
     Made,
+    /// It is only called in the forms of `forms`.
+    Formed,
     /// Each call gives an object of the pickle's own.
     Own,
     /// Calls give values that can be keys and states.
@@ -25,7 +27,7 @@ pub(in super::super) enum Use {
 impl Use {
     /// Whether a call does no harm, whatever its arguments.
     pub(in super::super) fn is_callable(self) -> bool {
-        !matches!(self, Use::Named | Use::Made)
+        !matches!(self, Use::Named | Use::Made | Use::Formed)
     }
 
     /// Whether calls give values that can be keys and states.
@@ -45,6 +47,7 @@ static NAMES: LazyLock<HashMap<(&str, &str), Use>> = LazyLock::new(|| {
             mark = match words.next() {
                 Some("-") => Use::Named,
                 Some("*") => Use::Made,
+                Some("!") => Use::Formed,
                 Some("+") => Use::Own,
                 Some("=") => Use::Plain,
                 Some("~") => Use::Series,
@@ -126,6 +129,27 @@ const MAPPINGS: &[&str] = &[
     "WeakValueDictionary",
     "WeakKeyDictionary",
 ];
+
+/// What picklers put into the states of NumPy's classes that are written in Python. Another key could stand before a method.
+const KEYS: &[(&str, &str)] = &[
+    ("Polynomial Chebyshev Legendre Laguerre Hermite HermiteE", "coef domain window symbol _symbol"),
+    ("poly1d", "coeffs _coeffs _variable"),
+    ("ndindex", "_it _iter"),
+    ("iinfo", "bits dtype key kind"),
+    (
+        "finfo MachArLike",
+        "_fmt _machar _radix _repr _smallest_subnormal _str_eps _str_epsneg _str_max _str_resolution _str_smallest_normal
+        _str_smallest_subnormal _str_tiny _str_xmax _str_xmin bits dtype eps epsilon epsneg ftype huge ibeta iexp irnd it machar
+        machep max maxexp min minexp negep nexp ngrd nmant params precision resolution smallest_normal smallest_subnormal tiny
+        title xmax xmin",
+    ),
+];
+
+/// Returns the keys of the states of one of these classes.
+pub(in super::super) fn keys_of(class: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let keys = KEYS.iter().find(|(classes, _)| classes.split(' ').any(|of| of == class));
+    keys.map(|(_, keys)| keys.split_whitespace())
+}
 
 /// Whether a path is of a dictionary that keeps its items itself, whatever its state.
 pub(in super::super) fn is_dict(path: &str) -> bool {
