@@ -63,8 +63,8 @@ impl BlobWriter {
         self.session.write(data.py(), self.number, &given, len)
     }
 
-    /// Ends the blob. A tensor or a feed must be complete. Does nothing if the blob ended before. Raises `PopefError` if writing failed
-    /// before and everything was discarded.
+    /// Ends the blob. A tensor or a feed must be complete. Does nothing if the blob ended before. Raises `PopefError` if everything was
+    /// discarded before, because writing failed or another writer for the same path took its place.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.session.end(py, self.number)
     }

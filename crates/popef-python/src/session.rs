@@ -1,6 +1,5 @@
 //! The shared state of a writer and the blobs that it opened: the library's writer, and the blob that is being written.
 
-use std::fmt;
 use std::io::{self, Write as _};
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -116,7 +115,7 @@ impl State {
 pub(crate) struct Session {
     inner: Mutex<Inner>,
     origin: Origin,
-    /// A forked process must not finish the file of its parent.
+    /// The process that made it. One that was forked must not finish the file of its parent.
     process: u32,
     /// Whether the file is a file object that takes pieces of arrays.
     takes_views: bool,
@@ -128,51 +127,41 @@ struct Inner {
     state: State,
     /// The number of the blob that was opened last. Blobs with other numbers are not active.
     last: u64,
-    /// Why everything was discarded, if nobody asked for that.
+    /// Why it ended, if nobody asked for that.
     lost: Option<Lost>,
     /// The file object that is written to, and where the file begins in it.
     stream: Option<(Py<PyAny>, u64)>,
 }
 
-/// Why everything that was written was discarded.
-enum Lost {
-    /// This line made another writer for the same path.
-    To(String),
-    /// Writing failed, for this reason.
-    Failed(Failure, String),
+/// Why a writer ended, if nobody asked for that.
+struct Lost {
+    failure: Failure,
+    why: String,
 }
 
 impl Lost {
-    /// For writing that failed with an exception.
+    /// This line made another writer for the same path.
+    fn to(py: Python<'_>, line: &str) -> Self {
+        let why = format!("another writer for the same path, made at {line}, took its place");
+        Lost { failure: Failure::new(py), why }
+    }
+
+    /// Writing failed with an exception.
     fn failed(py: Python<'_>, error: &PyErr) -> Self {
         let failure = Failure::new(py);
         failure.told_by(py, error);
         let value = error.value(py);
         let reason = value.str().map(|reason| reason.to_string()).unwrap_or_default();
         let shown = || value.repr().map(|shown| shown.to_string()).unwrap_or_default();
-        Lost::Failed(failure, if reason.is_empty() { shown() } else { reason })
+        let reason = if reason.is_empty() { shown() } else { reason };
+        Lost { failure, why: format!("everything was discarded, because writing failed: {reason}") }
     }
 
     /// The exception for a call that comes too late.
     fn error(&self, py: Python<'_>) -> PyErr {
-        let error = Own::WriterClosed.error(py, &self.to_string());
-        if let Lost::Failed(failure, _) = self {
-            failure.told_by(py, &error);
-        }
+        let error = Own::WriterClosed.error(py, &format!("the writer is closed: {}", self.why));
+        self.failure.told_by(py, &error);
         error
-    }
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Lost::To(line) => {
-                write!(f, "the writer is closed: another writer for the same path, made at {line}, took its place")
-            }
-            Lost::Failed(_, reason) => {
-                write!(f, "the writer is closed: everything was discarded, because writing failed: {reason}")
-            }
-        }
     }
 }
 
@@ -241,7 +230,7 @@ impl Session {
 
     /// Ends, for another writer that was made at `line` and may append. Returns whether there was anything to end.
     fn give_way(&self, py: Python<'_>, line: &str, appends: bool) -> PyResult<bool> {
-        if self.process != process::id() {
+        if self.is_of_parent() {
             return Ok(false);
         }
         let Ok(mut inner) = self.inner.try_lock() else {
@@ -252,14 +241,13 @@ impl Session {
             return Ok(false);
         }
         let what = if appends && self.appends && self.can_finish(py)? {
-            let state = &mut inner.state;
-            py.detach(|| state.close()).map_err(|error| raise(py, &error))?;
+            inner.close(py)?;
             "its blobs were appended"
         } else {
             inner.discard(py)?;
             "everything was discarded"
         };
-        inner.lost = Some(Lost::To(line.to_owned()));
+        inner.lost = Some(Lost::to(py, line));
         drop(inner);
         self.origin.warn(py, &format!("{what}, because {line} made another writer for the same path"))?;
         Ok(true)
@@ -274,9 +262,14 @@ impl Session {
         }
     }
 
+    /// Whether a parent of this process made it, and ends it.
+    fn is_of_parent(&self) -> bool {
+        self.process != process::id()
+    }
+
     /// Whether it keeps its path for itself.
     fn is_unfinished(&self) -> bool {
-        self.process == process::id() && self.inner.try_lock().map_or(true, |inner| !inner.state.is_over())
+        !self.is_of_parent() && self.inner.try_lock().map_or(true, |inner| !inner.state.is_over())
     }
 
     /// Discards everything that a program left behind, and says so.
@@ -291,7 +284,7 @@ impl Session {
 
     /// The state. Never waits, because the owner of the lock may need the interpreter's lock, or be this thread.
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
-        if self.process != process::id() {
+        if self.is_of_parent() {
             return Err(Own::WriterBusy.error(py, "the writer belongs to the process that created it"));
         }
         self.inner.try_lock().map_err(|_| Own::WriterBusy.error(py, "another thread is using the writer"))
@@ -349,7 +342,7 @@ impl Session {
         })
     }
 
-    /// Ends a blob. Does nothing if it ended before. Fails if writing failed and the program went on.
+    /// Ends a blob. Does nothing if it ended before. Fails if everything was discarded and the program does not know.
     pub(crate) fn end(&self, py: Python<'_>, number: u64) -> PyResult<()> {
         let mut inner = self.lock_to_write(py)?;
         inner.check(py)?;
@@ -360,8 +353,11 @@ impl Session {
         Ok(())
     }
 
-    /// Removes a blob that is being written. Does nothing if it ended before.
+    /// Removes a blob that is being written. Does nothing if it ended before, or if a parent of this process writes it.
     pub(crate) fn remove(&self, py: Python<'_>, number: u64) -> PyResult<()> {
+        if self.is_of_parent() {
+            return Ok(());
+        }
         let mut inner = self.lock(py)?;
         if inner.last != number {
             return Ok(());
@@ -384,19 +380,17 @@ impl Session {
         Ok(self.lock(py)?.state.is_over())
     }
 
-    /// Ends the open blob and the file. Does nothing if the file ended before. Fails if writing failed and the program went on, which
-    /// takes the file for written.
+    /// Ends the open blob and the file. Does nothing if the file ended before. Fails if everything was discarded and the program, which
+    /// does not know, takes the file for written.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         let mut inner = self.lock(py)?;
         inner.check(py)?;
-        let state = &mut inner.state;
-        let closed = py.detach(|| state.close());
-        closed.map_err(|error| inner.fail(py, raise(py, &error)))
+        inner.close(py)
     }
 
-    /// Discards everything. The old file at the path stays.
+    /// Discards everything. The old file at the path stays. Does nothing if a parent of this process writes it.
     pub(crate) fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        self.lock(py)?.discard(py)
+        if self.is_of_parent() { Ok(()) } else { self.lock(py)?.discard(py) }
     }
 
     /// Finishes the file or discards everything, because the program did neither. Warns about the missing `close()`.
@@ -417,12 +411,18 @@ impl Session {
 }
 
 impl Inner {
-    /// Fails if writing failed before, unless the exception that is handled says so.
+    /// Fails if everything was discarded and nobody asked for that, unless the exception that is handled says so.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        match &self.lost {
-            Some(lost @ Lost::Failed(failure, _)) if !failure.is_told(py) => Err(lost.error(py)),
+        match (&self.state, &self.lost) {
+            (State::Discarded, Some(lost)) if !lost.failure.is_told(py) => Err(lost.error(py)),
             _ => Ok(()),
         }
+    }
+
+    /// Ends the open blob and the file.
+    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
+        let state = &mut self.state;
+        py.detach(|| state.close()).map_err(|error| self.fail(py, raise(py, &error)))
     }
 
     /// Takes the writer, after ending the open blob.
@@ -485,8 +485,8 @@ fn over(py: Python<'_>, lost: Option<&Lost>, own: Own, otherwise: &str) -> PyErr
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.process != process::id() {
-            // A forked process neither finishes nor removes it: the parent does that.
+        if self.is_of_parent() {
+            // The file is neither finished nor removed: the parent does that.
             let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget(mem::replace(&mut inner.state, State::Discarded));
             return;

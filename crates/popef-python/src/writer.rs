@@ -238,7 +238,7 @@ impl Writer {
     }
 
     /// Ends the active blob and the file, which now appears at its path. Does nothing if the writer is closed. Raises `PopefError` if
-    /// writing failed before and everything was discarded.
+    /// everything was discarded before, because writing failed or another writer for the same path took its place.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.session()?.close(py)
     }

@@ -669,10 +669,12 @@ def test_a_second_writer_takes_the_place_of_a_forgotten_one(path, warned):
     with popef.Writer(path) as second:
         second.createOpaqueBlob("second", "model").write(b"data")
     assert first.closed
-    for call in (lambda: blob.write(b"more"), lambda: first.createOpaqueBlob("third", "model")):
+    late = lambda: blob.write(b"more"), lambda: first.createOpaqueBlob("third", "model")
+    for call in (*late, blob.close, blob.__exit__, first.close, first.__exit__):
         with pytest.raises(popef.PopefError, match=r"made at .*test_forgotten_writers\.py:\d+, took its place"):
             call()
-    first.close()
+    with pytest.raises(KeyError), first:
+        raise KeyError
     assert popef.open(path).names() == ["second"]
     assert "for the same path" in str(warned[0].message)
 
@@ -719,9 +721,10 @@ def appended(path, name="first"):
 def test_appending_to_a_file_that_a_forgotten_writer_makes_keeps_its_blobs(tmp_path, warned):
     """Python makes the new writer before it drops the old one."""
     path = tmp_path / "log.popef"
-    writer = appended(path, "step 0")
+    first = writer = appended(path, "step 0")
     writer = appended(path, "step 1")
     writer.close()
+    first.close()
     assert popef.open(path).names() == ["step 0", "step 1"]
     assert "its blobs were appended" in str(warned[0].message)
 

@@ -573,14 +573,16 @@ def test_a_forked_process_leaves_the_file_to_its_parent(tmp_path, run):
     path = tmp_path / "model.popef"
     program = EXIT + (
         "import os, sys\n"
+        "blob = writer.createOpaqueBlob('second', 'e')\n"
         "if os.fork() == 0:\n"
         "    try:\n"
         "        writer.close()\n"
         "    except popef.PopefError as error:\n"
         "        print(error.code, flush=True)\n"
-        "    sys.exit()\n"
+        "    with writer, blob:\n"
+        "        sys.exit()\n"
         "os.wait()\n"
-        "writer.createOpaqueBlob('second', 'e').write(b'data')\n"
+        "blob.write(b'data')\n"
     )
     done = run(program, path)
     assert (done.stdout, done.stderr) == ("writer-busy\n", "")
