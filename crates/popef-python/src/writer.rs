@@ -47,7 +47,8 @@ impl Mode {
     }
 }
 
-/// Writes a new file, at a path or into a binary file object that can seek.
+/// Writes a new file, at a path or into a binary file object that can seek. What a file object has from its position on is replaced, and
+/// the rest of it removed.
 ///
 /// The file appears at its path when the writer is closed. Until then, and after any failure, the old file at the path
 /// stays as it is. As a context manager, it closes the file, or discards everything if the block raised an exception.

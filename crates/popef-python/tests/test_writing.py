@@ -373,6 +373,18 @@ def test_a_file_object_is_written_from_its_position():
     assert [blob.data() for blob in reader.opaqueBlobs()] == [b"data"]
 
 
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_file_object_keeps_no_blobs_of_a_longer_file(in_memory, tmp_path):
+    with io.BytesIO() if in_memory else open(tmp_path / "model.popef", "w+b") as stream:
+        for names in ["a", "b", "c"], ["d"], []:
+            stream.seek(0)
+            with popef.Writer(stream) as writer:
+                for name in names:
+                    writer.createOpaqueBlob(name, "e").write(b"data")
+            stream.seek(0)
+            assert popef.open(stream).names() == names
+
+
 def test_a_large_tensor_in_a_file_object_takes_only_its_place(tmp_path):
     path = tmp_path / "large"
     array = np.random.default_rng(1).random((5, 1_000_000), np.float32)

@@ -256,6 +256,16 @@ impl<W: Write + Seek + Truncate> Seekable<W> {
         Ok(())
     }
 
+    /// Removes everything behind a position, also what was there before: readers would take it for blobs, because PopEF has no end mark.
+    fn end_at(&mut self, at: u64) -> io::Result<()> {
+        self.at = at;
+        let end = self.base.saturating_add(at);
+        if self.inner.seek(SeekFrom::End(0))? > end {
+            self.inner.truncate(end)?;
+        }
+        self.inner.seek(SeekFrom::Start(end)).map(drop)
+    }
+
     /// Updates the position after bytes were written at `at`. Fails for a file that was opened for appending, which
     /// writes at its end instead.
     fn arrived(&mut self, at: u64, end: u64) -> io::Result<()> {
@@ -286,14 +296,11 @@ impl<W: Write + Seek + Truncate> Sink for Seekable<W> {
     }
 
     fn cut(&mut self, len: u64) -> Result<(), Failure> {
-        let end = self.base.saturating_add(len);
-        let cut = self.inner.truncate(end).and_then(|()| self.inner.seek(SeekFrom::Start(end)));
-        self.at = len;
-        cut.map(drop).map_err(|source| Problem::io("undo an unfinished blob", source).into())
+        self.end_at(len).map_err(|source| Problem::io("undo an unfinished blob", source).into())
     }
 
     fn commit(&mut self, end: u64) -> Result<(), Failure> {
-        let committed = self.go_to(end).and_then(|()| self.inner.flush());
+        let committed = self.end_at(end).and_then(|()| self.inner.flush());
         committed.map_err(|source| Problem::io("flush what was written", source).into())
     }
 

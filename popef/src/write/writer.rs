@@ -129,8 +129,9 @@ impl<W: Write> Writer<Stream<W>> {
 }
 
 impl<W: Write + Seek + Truncate> Writer<Seekable<W>> {
-    /// Writes to an output that can go back, from its current position: an opened file, a `Cursor<Vec<u8>>`. To keep
-    /// the output, pass a `&mut` reference.
+    /// Writes to an output that can go back: an opened file, a `Cursor<Vec<u8>>`. To keep the output, pass a `&mut`
+    /// reference. What it has from its current position on is replaced: [`finish`](Self::finish) removes the rest of it,
+    /// which readers would take for blobs.
     pub fn seekable(to: W) -> Result<Self, Error> {
         let to = Seekable::new(to);
         to.map(Writer::begin).map_err(|e| Error::io(None, "ask for the position to write at", e))

@@ -483,6 +483,11 @@ fn a_seekable_destination_keeps_its_old_bytes_and_loses_undone_ones() {
     assert_eq!(u64::try_from(bytes.len()).unwrap(), 5 + written.size);
     assert_eq!(File::from_bytes(bytes[5..].to_vec()).unwrap().len(), 1);
 
+    // Blobs of a longer file that was there before are gone.
+    io::Seek::seek(&mut file, io::SeekFrom::Start(0)).unwrap();
+    let written = Writer::seekable(&mut file).unwrap().finish().unwrap();
+    assert_eq!(file.metadata().unwrap().len(), written.size);
+
     // Its buffer is flushed, and its position is after the last blob, although an earlier header was written last.
     let mut buffered = io::BufWriter::new(fs::File::create(&place.path).unwrap());
     let mut writer = Writer::seekable(&mut buffered).unwrap();
