@@ -18,7 +18,7 @@ use crate::elements::view_of;
 use crate::error::raise;
 use crate::local::Seen;
 use crate::origin::{Bytes, Inside, Opening, no_blob};
-use crate::{callback, html, local, number, path, remote, stream, text};
+use crate::{html, local, number, path, remote, stream, text};
 
 /// An opened file: a sequence of its blobs, which can also be found by name. `popef.open` makes it.
 ///
@@ -84,7 +84,7 @@ fn opening(file: &Bound<'_, PyAny>, map: bool, options: &OpenOptions) -> PyResul
         let opened = py.detach(|| options.bytes(backed)).map_err(|error| raise(py, &error))?;
         return Ok(Opening::of(opened, Bytes::Shared(bytes.into_any().unbind()), None));
     }
-    match (map, callback::has(file, "read")?) {
+    match (map, stream::is_readable(file)?) {
         (true, true) => {
             Err(PyTypeError::new_err("a file object cannot be mapped: give the path of the file, or leave map out"))
         }
@@ -104,7 +104,7 @@ fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes
         return Ok(Some(bytes.clone()));
     }
     // A readable object is a file object, even if it also has a buffer, as maps do.
-    if given.is_instance_of::<PyString>() || callback::has(given, "read")? {
+    if given.is_instance_of::<PyString>() || stream::is_readable(given)? {
         return Ok(None);
     }
     let bytes = view_of(given)?.map(|view| view.call_method0("tobytes")).transpose()?;

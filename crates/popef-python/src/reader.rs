@@ -6,7 +6,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::callback;
 use crate::entries::{Entry, ExecutableReader, FeedReader, OpaqueReader, TensorReader};
 use crate::error::raise;
 use crate::metadata::Metadata;
@@ -146,7 +145,7 @@ impl Reader {
     /// kept, and its data is read on request, if it can seek.
     #[pyo3(name = "parseStream")]
     fn parse_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
-        if !callback::has(stream, "read")? {
+        if !stream::is_readable(stream)? {
             let found = kind_of(stream);
             return Err(PyTypeError::new_err(format!("a binary file object is needed, not {found}")));
         }

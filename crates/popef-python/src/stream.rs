@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::process;
 use std::ptr;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use popef::File;
 use popef::OpenOptions;
@@ -18,6 +18,7 @@ use pyo3::types::{PyByteArray, PyBytes, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
+use crate::blob::Blob;
 use crate::callback::{has, method};
 use crate::elements::view_of;
 use crate::error::{Own, raise};
@@ -29,20 +30,66 @@ struct Source {
     /// The position of the first blob.
     base: u64,
     size: u64,
-    /// Held between `seek` and `read`, which run Python code.
-    turn: Mutex<()>,
+    /// How it was seen last. `None` if a change cannot be seen. Locked between `seek` and `read`, which run Python code.
+    seen: Mutex<Option<Seen>>,
     /// The process that opened it. One that was forked from it has the same position of the same file, and each would read what the
     /// other is about to. `None` if the bytes are in memory, which each process has for itself.
     process: Option<u32>,
 }
 
+/// What shows a change: what the system says of the file of a file object, or the size of bytes in memory.
+#[derive(FromPyObject)]
+struct Seen {
+    st_size: u64,
+    st_mtime_ns: i128,
+    st_ctime_ns: i128,
+    st_nlink: u64,
+}
+
+impl Seen {
+    fn of(stream: &Bound<'_, PyAny>, is_in_memory: bool) -> PyResult<Option<Self>> {
+        if is_in_memory {
+            let st_size = method(stream, "seek", (0, 2))?.extract()?;
+            return Ok(Some(Seen { st_size, st_mtime_ns: 0, st_ctime_ns: 0, st_nlink: 0 }));
+        }
+        let stat = || stream.py().import("os")?.call_method1("fstat", (method(stream, "fileno", ())?,))?.extract();
+        stat().map(Some).or_else(|error: PyErr| without(stream.py(), error))
+    }
+
+    /// A change of the number of names also changes `st_ctime_ns`, and is harmless, as for `popef::read::LocalFile`.
+    fn is_still(&self, now: &Seen) -> bool {
+        let is_same_content = (self.st_size, self.st_mtime_ns) == (now.st_size, now.st_mtime_ns);
+        is_same_content && (self.st_ctime_ns == now.st_ctime_ns || self.st_nlink != now.st_nlink)
+    }
+}
+
+/// Goes on without what an object of the caller does not have, unless its exception ends the program.
+fn without<T>(py: Python<'_>, error: PyErr) -> PyResult<Option<T>> {
+    if error.is_instance_of::<PyException>(py) { Ok(None) } else { Err(error) }
+}
+
 impl Source {
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Option<Seen>> {
+        self.seen.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut seen = self.lock(py);
+        let Some(before) = &*seen else { return Ok(true) };
+        let now = Seen::of(self.stream.bind(py), self.process.is_none())?;
+        let is_unchanged = now.as_ref().is_some_and(|now| before.is_still(now));
+        if is_unchanged {
+            *seen = now;
+        }
+        Ok(is_unchanged)
+    }
+
     fn read(&self, py: Python<'_>, buf: &mut [u8], offset: u64) -> PyResult<bool> {
         py.check_signals()?;
         if self.process.is_some_and(|process| process != process::id()) {
             return Err(Own::OtherProcess.error(py, "the file was opened from a file object in another process"));
         }
-        let _turn = self.turn.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _turn = self.lock(py);
         let stream = self.stream.bind(py);
         method(stream, "seek", (self.base.saturating_add(offset),))?;
         let mut rest = buf;
@@ -67,13 +114,27 @@ impl ReadAt for Source {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        match Python::try_attach(|py| self.read(py, buf, offset)) {
-            Some(Ok(true)) => Ok(()),
-            Some(Ok(false)) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Some(Err(raised)) => Err(io::Error::other(raised)),
-            None => Err(io::Error::other("the interpreter has ended")),
-        }
+        if attached(|py| self.read(py, buf, offset))? { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
+
+    fn is_unchanged(&self) -> io::Result<bool> {
+        attached(|py| self.is_unchanged(py))
+    }
+}
+
+/// Calls Python code for the library.
+fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
+    let ended = || Err(io::Error::other("the interpreter has ended"));
+    Python::try_attach(call).map_or_else(ended, |done| done.map_err(io::Error::other))
+}
+
+/// Whether it is a file object to read from. Blobs have a method `read` too, but are not files.
+pub(crate) fn is_readable(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if given.is_instance_of::<Blob>() {
+        let message = "a file is needed, not one of its blobs: give the file, and choose the blob with select if the function has it";
+        return Err(PyTypeError::new_err(message));
+    }
+    has(given, "read")
 }
 
 /// Opens the file in a binary file object, from its position on. One that cannot seek is read to its end.
@@ -81,14 +142,15 @@ pub(crate) fn open(stream: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult
     let py = stream.py();
     let is_seekable = has(stream, "seekable")? && method(stream, "seekable", ())?.is_truthy()?;
     let opened = if is_seekable {
+        let is_in_memory = stream.is_instance(&py.import("io")?.getattr("BytesIO")?)?;
         let base: u64 = method(stream, "tell", ())?.extract()?;
+        let seen = Mutex::new(Seen::of(stream, is_in_memory)?);
         let end: u64 = method(stream, "seek", (0, 2))?.extract()?;
         method(stream, "seek", (base,))?;
         bytes_of(&method(stream, "read", (0,))?)?;
         let size = end.saturating_sub(base);
-        let is_in_memory = stream.is_instance(&py.import("io")?.getattr("BytesIO")?)?;
         let process = (!is_in_memory).then(process::id);
-        let source = Source { stream: stream.clone().unbind(), base, size, turn: Mutex::new(()), process };
+        let source = Source { stream: stream.clone().unbind(), base, size, seen, process };
         py.detach(|| options.source(source))
     } else {
         let bytes = bytes_of(&method(stream, "read", ())?)?;
@@ -210,9 +272,8 @@ pub(crate) fn allocate(stream: &Bound<'_, PyAny>, len: u64) -> PyResult<()> {
             }
             Ok(())
         };
-        let is_end = |error: &PyErr| !error.is_instance_of::<PyException>(stream.py());
         if len >= WORTH_ALLOCATING {
-            return allocate().or_else(|error| if is_end(&error) { Err(error) } else { Ok(()) });
+            return allocate().or_else(|error| without(stream.py(), error).map(|_: Option<()>| ()));
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -229,11 +290,7 @@ impl Sink {
     }
 
     fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> io::Result<T> {
-        match Python::try_attach(|py| call(self.0.bind(py))) {
-            Some(Ok(done)) => Ok(done),
-            Some(Err(raised)) => Err(io::Error::other(raised)),
-            None => Err(io::Error::other("the interpreter has ended")),
-        }
+        attached(|py| call(self.0.bind(py)))
     }
 }
 

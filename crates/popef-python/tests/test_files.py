@@ -652,6 +652,44 @@ def test_a_mapped_file_that_was_changed_is_not_read_by_functions(change, rows):
         assert (raised.value.code, raised.value.kind) == ("file-changed", "changed")
 
 
+CHANGES = {
+    "rewritten": lambda path: path.write_bytes(path.read_bytes().replace(b"123", b"321")),
+    "appended": lambda path: path.write_bytes(path.read_bytes() + b"more"),
+    "shortened": lambda path: os.truncate(path, 100),
+    "touched": lambda path: os.utime(path, (1, 1)),
+}
+
+
+@pytest.mark.parametrize(
+    ("way", "change"),
+    [(way, change) for way in ("path", "file object", "parseStream") for change in CHANGES]
+    + [("BytesIO", "appended"), ("BytesIO", "shortened")],
+)
+def test_what_changed_since_it_was_opened_is_not_read(way, change, rows, tmp_path):
+    path, _ = rows
+    with io.BytesIO(path.read_bytes()) if way == "BytesIO" else open(path, "rb") as given:
+        if way == "parseStream":
+            reader = popef.Reader()
+            reader.parseStream(given)
+            uses = [reader.tensors()[0].data]
+        else:
+            file = popef.open(path if way == "path" else given)
+            os.link(path, tmp_path / "another name")
+            uses = [file["t"].numpy, lambda: file["t"][3], lambda: popef.hash(file)]
+            assert popef.hash(file)["complete"]
+        if way != "BytesIO":
+            CHANGES[change](path)
+        elif change == "appended":
+            given.seek(0, os.SEEK_END)
+            given.write(b"more")
+        else:
+            given.truncate(100)
+        for use in uses:
+            with pytest.raises(popef.PopefError) as raised:
+                use()
+            assert raised.value.kind == "changed"
+
+
 def test_blobs_are_found_by_name_and_type(interop):
     file = popef.open(interop / "executable.popef")
     assert type(file.tensor("input_parameter")) is popef.Tensor

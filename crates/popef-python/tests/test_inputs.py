@@ -106,6 +106,14 @@ def test_every_function_takes_every_kind_of_input(function, given, model):
     getattr(file, "close", lambda: None)()
 
 
+@pytest.mark.parametrize("function", [*FUNCTIONS, "parseStream", "map"])
+def test_a_blob_is_not_taken_for_a_file(function, model):
+    special = {"parseStream": popef.Reader().parseStream, "map": lambda blob: popef.open(blob, map=True)}
+    for blob in popef.open(model):
+        with pytest.raises(TypeError, match="not one of its blobs: give the file"):
+            (FUNCTIONS | special)[function](blob)
+
+
 def result_of(function, file):
     result = FUNCTIONS[function](file)
     return result is not None and (not isinstance(result, dict) or result.get("ok", True))
