@@ -42,7 +42,7 @@ impl BlobWriter {
     /// An array for a tensor or a feed must have its element type, or else `TypeError` is raised and nothing is
     /// written. An array of `uint8` or `numpy.void` counts as bytes, like `bytes`. An array may be flat or a part of
     /// the tensor; but if it has as many elements and dimensions as the tensor and another shape, `ValueError` is
-    /// raised.
+    /// raised. An array of Python objects has no bytes of its own, and raises `TypeError` for every blob.
     ///
     /// >>> import io, popef
     /// >>> with popef.Writer(io.BytesIO()) as writer:

@@ -118,6 +118,9 @@ impl<'py> Given<'py> {
     fn of_view(view: &Bound<'py, PyAny>) -> PyResult<Self> {
         let len: usize = view.getattr("nbytes")?.extract()?;
         let format: String = view.getattr("format")?.extract()?;
+        if holds_addresses(&format) {
+            return Err(PyTypeError::new_err(ADDRESSES));
+        }
         if format.starts_with(['>', '!']) {
             return Given::of(&little_endian(view)?, None);
         }
@@ -173,6 +176,14 @@ impl<'py> Given<'py> {
         }
         Ok(())
     }
+}
+
+const ADDRESSES: &str = "the elements are Python objects or pointers, and their bytes would be addresses of this process: convert them with \
+                         astype(), or encode texts to bytes";
+
+/// Whether elements of a format hold Python objects or pointers. Names of fields are between colons.
+fn holds_addresses(format: &str) -> bool {
+    format.split(':').step_by(2).any(|codes| codes.contains(['O', 'P', '&', 'X', 'z']))
 }
 
 fn little_endian<'py>(view: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

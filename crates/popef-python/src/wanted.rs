@@ -41,6 +41,8 @@ impl Wanted {
         let format: String = view.getattr("format")?.extract()?;
         let size: usize = view.getattr("itemsize")?.extract()?;
         match Found::of(&format, size) {
+            // Bytes have the shape of the elements if they are as large.
+            Found::Raw if u64::try_from(size).ok() == self.info.data_type.size() => {}
             Found::Raw => return Ok(()),
             Found::Elements(found) if name_of(self.info.data_type).is_some_and(|name| name.ends_with(&found)) => {}
             Found::Elements(found) => return Err(self.wrong_type(&numpy_name(&found))),

@@ -1,6 +1,7 @@
 """Writers write the given values, as the official Cap'n Proto library reads them; and nothing incomplete appears."""
 
 import contextlib
+import ctypes
 import io
 import os
 import pathlib
@@ -116,6 +117,9 @@ def test_an_array_in_another_order_is_refused_and_parts_of_any_shape_are_not(tmp
             blob.write(array.T)
         blob.write(array[:1])
         blob.write(array[1])
+        for data_type in popef.DataType.U8, popef.DataType.S8:
+            with pytest.raises(ValueError, match="the array"), writer.createTensorData(tensor([2, 3], data_type)) as bytes_:
+                bytes_.write(array.T.astype(np.uint8))
         writer.createTensorData(tensor([2, 3], popef.DataType.F32)).write(array.ravel())
         writer.createTensorData(tensor([1, 6], popef.DataType.F32)).write(array.reshape(6, 1))
         blob = writer.createFeedData(popef.FeedDataInfo("f", popef.TensorInfo([3], popef.DataType.F32), 2))
@@ -181,10 +185,31 @@ def test_a_masked_array_is_refused(tmp_path):
         writer.createOpaqueBlob("n", "e").write(np.ma.masked_array([1, 2], [False, True]))
 
 
-@pytest.mark.parametrize("wrong", [None, 3, [1, 2], object()])
-def test_what_has_no_bytes_is_refused(wrong, tmp_path):
-    with popef.Writer(tmp_path / "model.popef") as writer, pytest.raises(TypeError, match="buffer"):
+class Texts:
+    """Stands for the texts of pandas."""
+
+    def __array__(self, *_, **__):
+        return np.array(["cat", "dog"], object)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [(wrong, "buffer") for wrong in (None, 3, [1, 2], object())]
+    + [
+        (wrong, "addresses of this process: convert .* astype")
+        for wrong in (Texts(), Texts().__array__()[::-1], np.zeros(2, [("i", "i4"), ("o", object)]), (ctypes.c_void_p * 2)())
+    ],
+)
+def test_what_has_no_bytes_is_refused(wrong, words, tmp_path):
+    with popef.Writer(tmp_path / "model.popef") as writer, pytest.raises(TypeError, match=words):
         writer.createOpaqueBlob("n", "e").write(wrong)
+
+
+def test_fields_of_an_array_may_have_any_names(tmp_path):
+    array = np.ones(2, [("O", "i4"), ("&P", "f8")])
+    with popef.Writer(tmp_path / "model.popef") as writer:
+        writer.createOpaqueBlob("n", "e").write(array)
+    assert popef.open(tmp_path / "model.popef")[0].read() == array.tobytes()
 
 
 def test_an_incomplete_tensor_leaves_the_old_file(tmp_path):
