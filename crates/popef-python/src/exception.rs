@@ -37,13 +37,24 @@ pub(crate) fn os_error(
             Some(reason) => reason,
             None => py.import("os")?.call_method1("strerror", (number,))?.extract()?,
         };
-        let raised =
-            PyErr::from_value(py.get_type::<PyOSError>().call1((number, reason, path.map(Path::as_os_str)))?);
-        raised.value(py).setattr("code", code)?;
-        raised.value(py).setattr("advice", advice)?;
-        Ok(raised)
+        let raised = py.get_type::<PyOSError>().call1((number, reason, path.map(Path::as_os_str)))?;
+        raised.setattr("code", code)?;
+        raised.setattr("advice", advice)?;
+        Ok(raising(raised))
     };
     make().unwrap_or_else(|failed| failed)
+}
+
+/// Raises an exception as a `raise` of Python does, with the exception that is being handled as its context.
+pub(crate) fn raising(exception: Bound<'_, PyAny>) -> PyErr {
+    PyErr::from_type(exception.get_type(), exception.unbind())
+}
+
+/// The exception of an error, which nobody raises now: it has no context.
+pub(crate) fn unraised(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny>> {
+    let exception = error.into_value(py).into_bound(py).into_any();
+    exception.setattr("__context__", py.None())?;
+    Ok(exception)
 }
 
 /// A `PopefError` with these fields.
@@ -52,10 +63,7 @@ pub(crate) fn popef_error<'py>(
     message: &str,
     fields: impl FnOnce() -> PyResult<Bound<'py, PyDict>>,
 ) -> PyErr {
-    let make = || {
-        let value = class(py)?.call((message,), Some(&fields()?))?;
-        PyResult::Ok(PyErr::from_value(value))
-    };
+    let make = || class(py)?.call((message,), Some(&fields()?)).map(raising);
     // While the interpreter ends, nothing can be imported any more.
     make().unwrap_or_else(|_| PyRuntimeError::new_err(message.to_owned()))
 }

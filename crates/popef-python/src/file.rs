@@ -16,6 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyRange, PySlice, PyString, PyTuple};
 use crate::blob::{self, Blob};
 use crate::elements::view_of;
 use crate::error::raise;
+use crate::exception::unraised;
 use crate::local::Seen;
 use crate::origin::{Bytes, Inside, Opening, no_blob};
 use crate::{html, local, number, path, remote, stream, text};
@@ -239,7 +240,7 @@ impl File {
     #[getter]
     fn damage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let inside = self.inside()?;
-        Ok(inside.file.damage().map(|damage| raise(py, damage).into_value(py).into_bound(py).into_any()))
+        inside.file.damage().map(|damage| unraised(py, raise(py, damage))).transpose()
     }
 
     /// Closes the file. Its blobs can then no longer be read. Arrays keep the memory that they share, and running reads

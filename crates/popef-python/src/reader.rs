@@ -8,6 +8,7 @@ use pyo3::types::PyList;
 
 use crate::entries::{Entry, ExecutableReader, FeedReader, OpaqueReader, TensorReader};
 use crate::error::raise;
+use crate::exception::unraised;
 use crate::metadata::Metadata;
 use crate::text::kind_of;
 use crate::{local, path, stream};
@@ -107,7 +108,7 @@ impl Reader {
 
     fn add(&mut self, py: Python<'_>, file: File) -> PyResult<()> {
         if let Some(damage) = file.damage() {
-            self.errors.bind(py).append(raise(py, damage))?;
+            self.errors.bind(py).append(unraised(py, raise(py, damage))?)?;
         }
         self.files.push(file);
         Ok(())
@@ -161,7 +162,7 @@ impl Reader {
             for blob in file.metadata() {
                 match py.detach(|| blob.read()) {
                     Ok(value) => list.append(Py::new(py, Metadata::of_value(py, value)?)?)?,
-                    Err(error) if *quiet => errors.bind(py).append(raise(py, &error))?,
+                    Err(error) if *quiet => errors.bind(py).append(unraised(py, raise(py, &error))?)?,
                     Err(error) => return Err(raise(py, &error)),
                 }
             }

@@ -22,6 +22,7 @@ use crate::blob::Blob;
 use crate::callback::{has, method};
 use crate::elements::view_of;
 use crate::error::{Own, raise};
+use crate::exception::raising;
 use crate::work::{COPIED, PIECE};
 
 /// A file object that can seek. Data is read on request.
@@ -239,7 +240,7 @@ pub(crate) fn check_writable(stream: &Bound<'_, PyAny>) -> PyResult<()> {
             return error;
         }
         match stream.py().import("io").and_then(|io| io.getattr("UnsupportedOperation")?.call1((NOT_WRITABLE,))) {
-            Ok(error) => PyErr::from_value(error),
+            Ok(error) => raising(error),
             Err(error) => error,
         }
     })

@@ -207,6 +207,31 @@ def test_what_code_of_the_caller_raises_comes_through(method, call, error, inter
     assert raised.value is error
 
 
+RAISING = {
+    "of the system": lambda path: popef.open(path / "missing"),
+    "of a function": lambda path: popef.compress(path / "missing", path / "out"),
+    "of a file": lambda path: popef.open(b"no PopEF file at all"),
+    "of a call": lambda path: closed_writer().createOpaqueBlob("late", "model"),
+}
+
+
+def closed_writer():
+    with popef.Writer(io.BytesIO()) as writer:
+        return writer
+
+
+@pytest.mark.parametrize("call", RAISING.values(), ids=RAISING)
+def test_an_exception_has_the_one_that_is_handled_as_its_context(call, tmp_path):
+    try:
+        raise KeyError
+    except KeyError as handled:
+        with pytest.raises((popef.PopefError, OSError)) as raised:
+            call(tmp_path)
+        assert raised.value.__context__ is handled
+        # Nobody raises this one.
+        assert popef.open(b"no PopEF file at all", damaged=True).damage.__context__ is None
+
+
 WRITERS = {
     "Writer": popef.Writer,
     "FileWriter": popef.FileWriter,

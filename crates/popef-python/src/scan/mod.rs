@@ -22,6 +22,7 @@ use self::batch::Array;
 use self::columns::{Cell, Column, Needs, Row};
 use self::scanned::{Fault, Hashing, Scanned, Wanted};
 use crate::error::raise_operation;
+use crate::exception::popef_error;
 use crate::{callback, check, number, path, text};
 
 /// Maximum number of files that are opened ahead, if they have few blobs.
@@ -350,19 +351,19 @@ fn to_python<'py>(py: Python<'py>, cell: Cell<'_>) -> PyResult<Bound<'py, PyAny>
 fn exception(py: Python<'_>, fault: &Fault) -> PyErr {
     match &fault.error {
         Some(error) => raise_operation(py, error),
-        None => fault_error(py, fault).unwrap_or_else(|failed| failed),
+        None => fault_error(py, fault),
     }
 }
 
 /// A `PopefError` for what the library has no error for.
-fn fault_error(py: Python<'_>, fault: &Fault) -> PyResult<PyErr> {
-    let fields = PyDict::new(py);
-    fields.set_item("code", fault.code)?;
-    fields.set_item("kind", fault.kind)?;
-    fields.set_item("path", fault.path.as_os_str())?;
-    fields.set_item("blob", fault.blob)?;
-    fields.set_item("offset", fault.offset)?;
-    let message = format!("{}: {}", fault.path.display(), fault.message);
-    let class = py.import("popef")?.getattr("PopefError")?;
-    Ok(PyErr::from_value(class.call((message,), Some(&fields))?))
+fn fault_error(py: Python<'_>, fault: &Fault) -> PyErr {
+    popef_error(py, &format!("{}: {}", fault.path.display(), fault.message), || {
+        let fields = PyDict::new(py);
+        fields.set_item("code", fault.code)?;
+        fields.set_item("kind", fault.kind)?;
+        fields.set_item("path", fault.path.as_os_str())?;
+        fields.set_item("blob", fault.blob)?;
+        fields.set_item("offset", fault.offset)?;
+        Ok(fields)
+    })
 }
