@@ -431,6 +431,7 @@ def test_texts_that_are_not_utf8_are_set_and_packed(tmp_path):
         (popef.BlobType.DATA_FEED, ["f"]),
         (popef.Tensor, ["w", "layer.bias", "f"]),
         (lambda blob: blob.blob_size > 10_000, ["e"]),
+        (["w", "f", "*.bias"], ["w", "layer.bias", "f"]),
         (["w", popef.Opaque, lambda blob: blob.index == 1], [None, "popart", "w"]),
     ],
 )

@@ -1,5 +1,6 @@
 //! Which blobs an operation works on.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use popef::types::Text;
@@ -15,9 +16,11 @@ use crate::error::raise_operation;
 use crate::origin::{Bytes, Opening};
 use crate::{blob, callback, text};
 
-/// One of the things that choose a blob.
+/// What chooses blobs.
 enum Wanted {
-    Name(Glob),
+    /// Names without any wildcards, of which there can be many.
+    Names(HashSet<String>),
+    Pattern(Glob),
     Type(popef::types::BlobType),
     /// A class of blobs, or a callable for a `Blob`.
     Asked(Py<PyAny>),
@@ -66,7 +69,8 @@ impl Select {
     pub(super) fn takes(&self, blob: &Blob<'_>) -> bool {
         let Some(wanted) = &self.wanted else { return true };
         wanted.iter().any(|wanted| match wanted {
-            Wanted::Name(glob) => glob.matches(&name_of(blob).to_string_lossy(), false),
+            Wanted::Names(names) => names.contains(&*name_of(blob).to_string_lossy()),
+            Wanted::Pattern(glob) => glob.matches(&name_of(blob).to_string_lossy(), false),
             Wanted::Type(blob_type) => blob.blob_type() == *blob_type,
             Wanted::Asked(callable) => self.ask(callable, blob),
         })
@@ -122,14 +126,25 @@ fn wanted_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<Wanted>> {
             "select needs a pattern of names, a BlobType, a class of blobs, a callable, or a list of these",
         )
     };
-    callback::items(given, needed)?.map(|one| one_of(&one?)?.ok_or_else(needed)).collect()
+    let (mut names, mut others) = (HashSet::new(), Vec::new());
+    for one in callback::items(given, needed)? {
+        match one_of(&one?)?.ok_or_else(needed)? {
+            Wanted::Names(more) => names.extend(more),
+            other => others.push(other),
+        }
+    }
+    others.push(Wanted::Names(names));
+    Ok(others)
 }
 
 fn one_of(given: &Bound<'_, PyAny>) -> PyResult<Option<Wanted>> {
     if given.is_instance_of::<PyString>() {
-        let pattern = text::extract(given)?;
-        let glob = Glob::parse(&pattern.to_string_lossy());
-        return glob.map(Wanted::Name).map(Some).map_err(PyValueError::new_err);
+        let pattern = text::extract(given)?.to_string_lossy().into_owned();
+        // A backslash may begin an escape.
+        if !pattern.contains(['*', '?', '[', '\\']) {
+            return Ok(Some(Wanted::Names(HashSet::from([pattern]))));
+        }
+        return Glob::parse(&pattern).map(Wanted::Pattern).map(Some).map_err(PyValueError::new_err);
     }
     if let Ok(blob_type) = given.cast::<BlobType>() {
         return Ok(Some(Wanted::Type(blob_type.get().0)));
