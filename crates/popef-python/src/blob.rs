@@ -19,6 +19,7 @@ use crate::dtype::dtype_of;
 use crate::entries::elements;
 use crate::enums;
 use crate::error::raise;
+use crate::exception::reworded;
 use crate::field::Field as _;
 use crate::metadata::Metadata;
 use crate::number;
@@ -258,13 +259,12 @@ impl Tensor {
         if let Ok(slice) = row.cast::<PySlice>() {
             return array.slice(slice);
         }
-        if !row.hasattr("__index__")? {
-            let (one, found) = (array.row()?, text::kind_of(row));
-            let advice = "for other parts, index the array that numpy() returns";
-            let message = format!("the number of a {one} or a slice is needed, not {found}; {advice}");
-            return Err(PyTypeError::new_err(message));
-        }
-        array.one(slf.py(), number::index(row, i64::MAX)?)
+        let (py, one) = (slf.py(), array.row()?);
+        let needed = || {
+            let (found, advice) = (text::kind_of(row), "for other parts, index the array that numpy() returns");
+            PyTypeError::new_err(format!("the number of a {one} or a slice is needed, not {found}; {advice}"))
+        };
+        array.one(py, number::index(row, i64::MAX).map_err(|error| reworded(py, error, needed))?)
     }
 
     /// Reads one row after the other.

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyRange, PySlice, PyString, PyTuple};
 use crate::blob::{self, Blob};
 use crate::elements::view_of;
 use crate::error::raise;
-use crate::exception::unraised;
+use crate::exception::{reworded, unraised};
 use crate::local::Seen;
 use crate::origin::{Bytes, Inside, Opening, no_blob};
 use crate::{html, local, number, path, remote, stream, text};
@@ -336,11 +336,9 @@ impl File {
             }
             return Ok(blobs.into_any());
         }
-        if !key.hasattr("__index__")? {
-            let found = text::kind_of(key);
-            return Err(PyTypeError::new_err(format!("a number, a name or a slice is needed, not {found}")));
-        }
-        let index = number::index(key, isize::MAX)?;
+        let needed =
+            || PyTypeError::new_err(format!("a number, a name or a slice is needed, not {}", text::kind_of(key)));
+        let index = number::index(key, isize::MAX).map_err(|error| reworded(py, error, needed))?;
         let index = if index < 0 { count.checked_add_signed(index) } else { usize::try_from(index).ok() };
         self.object(py, index.ok_or_else(no_blob)?)
     }

@@ -4,7 +4,7 @@ use popef::types::Text;
 use popef_ops::Name;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
 use crate::enums::{DataType, TensorType};
@@ -46,8 +46,9 @@ fn of_level(given: &Bound<'_, PyAny>, level: usize) -> PyResult<Value> {
     if given.is_none() {
         return Ok(Value::Null);
     }
-    if let Ok(flag) = given.cast::<PyBool>() {
-        return Ok(flag.is_true().into());
+    // Also a bool of NumPy.
+    if let Ok(flag) = given.extract::<bool>() {
+        return Ok(flag.into());
     }
     if given.is_instance_of::<PyString>() {
         let text = text::extract(given)?;

@@ -45,10 +45,14 @@ pub(crate) use built_in::open;
 /// Says what to do instead.
 #[cfg(not(feature = "remote"))]
 pub(crate) fn open(py: Python<'_>, address: &str, options: &OpenOptions) -> PyResult<File> {
-    let _ = (address, options);
-    let message = "this is an address, and the module was built without reading from other machines: open a file object for it \
-                   (fsspec.open), or build the module with pip install . -C build-args=--features=remote,extension-module";
-    Err(Own::NotBuiltIn.error(py, message))
+    let _ = options;
+    let instead =
+        if address.starts_with("file:") { "give the path itself" } else { "open a file object for it (fsspec.open)" };
+    let message = format!(
+        "this is an address, and the module was built without reading from addresses: {instead}, or build the module with \
+         pip install . -C build-args=--features=remote,extension-module"
+    );
+    Err(Own::NotBuiltIn.error(py, &message))
 }
 
 #[cfg(feature = "remote")]

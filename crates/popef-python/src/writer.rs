@@ -201,10 +201,10 @@ impl Writer {
     }
 
     /// Begins an executable. With `compress`, it is compressed with zlib while it is written.
-    #[pyo3(name = "createExecutable", signature = (name, compress = false))]
-    fn create_executable(&self, name: &Bound<'_, PyAny>, compress: bool) -> PyResult<BlobWriter> {
+    #[pyo3(name = "createExecutable", signature = (name, compress = None), text_signature = "($self, name, compress=False)")]
+    fn create_executable(&self, name: &Bound<'_, PyAny>, compress: Option<&Bound<'_, PyAny>>) -> PyResult<BlobWriter> {
         let py = name.py();
-        let name = text::extract(name)?;
+        let (name, compress) = (text::extract(name)?, compress.map_or(Ok(false), |compress| compress.is_truthy())?);
         self.open(py, |writer| {
             if compress {
                 OpenBlob::packed(writer, name)

@@ -196,7 +196,7 @@ def test_fields_of_metadata_are_set_and_unset(model, tmp_path, peer):
         merge={"seedHandle": "seed", "numIpus": 2, "programsMap": {"3": "main"}},
         fields={
             "numIpus": np.int64(4),
-            "isPOD": True,
+            "isPOD": np.bool_(True),
             "anchors[w].tensorInfo.shape": (2, 2),
             "anchors[w].tensorInfo.dataType": popef.DataType.F16,
             "anchors[w].type": popef.TensorType.OUTPUT,

@@ -32,6 +32,7 @@ def test_an_address_that_cannot_be_read_is_told_from_a_path(address):
     with pytest.raises(popef.PopefError, match="--features=remote") as raised:
         popef.open(address)
     assert raised.value.code == "not-built-in"
+    assert ("the path itself" in str(raised.value)) == address.startswith("file:")
     with pytest.raises(popef.PopefError):
         popef.hash(address)
 

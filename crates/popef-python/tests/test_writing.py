@@ -372,7 +372,7 @@ def test_a_mistake_leaves_the_writer_usable(tmp_path):
     with popef.Writer(path) as writer:
         with pytest.raises(popef.PopefError):
             writer.createExecutable("")
-        writer.createExecutable("model").write(b"x")
+        writer.createExecutable("model", None).write(b"x")
         with pytest.raises(popef.PopefError, match="model") as raised:
             writer.createExecutable("model")
         assert raised.value.kind == "duplicate"
@@ -495,7 +495,7 @@ def test_arrays_reach_every_kind_of_file_object(kind, tmp_path):
             blob = writer.createTensorData(tensor([5_000_003], popef.DataType.S32))
             for part in array[:3], array[3:4_000_000], array[4_000_000:4_000_000], array[4_000_000:]:
                 blob.write(part)
-            writer.createExecutable("packed", True).write(np.zeros(1000, np.uint8))
+            writer.createExecutable("packed", 1).write(np.zeros(1000, np.uint8))
             writer.createOpaqueBlob("last", "").write(array[::2], 20_000)
         stream.flush()
         content = of(stream)

@@ -100,7 +100,6 @@ __all__ = [
     "TensorReader",
     "TensorType",
     "Writer",
-    "__version__",
     "check",
     "compress",
     "decompress",
