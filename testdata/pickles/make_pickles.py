@@ -463,7 +463,7 @@ def owned():
         ("zone", "zoneinfo.ZoneInfo", text("UTC")), ("pattern", "re._compile", text("a")), ("type", "pandas.PeriodDtype", text("D")),
         ("number", "numpy.dtypes.Float64DType", b""),
         ("option", "poptorch.enums.ConnectionType", b"K\x01"), ("tensor", "torch._utils._rebuild_tensor_v2", b"N"),
-        ("storage", "torch.UntypedStorage", b"K\x01"), ("missing", "pandas._libs.missing.NAType", b""),
+        ("missing", "pandas._libs.missing.NAType", b""),
     ):
         own(f"shared-{name}", call(path, argument) + dictionary(a=b"N") + b"b", f"(change of a result of {path})")
     own("fresh", call("types.SimpleNamespace") + dictionary(a=b"N") + b"b" + call("inspect.Parameter", text("a"), b"K\x01") + dictionary(_default=b"N") + b"b\x86", verdict="ordinary")
@@ -679,6 +679,7 @@ def types_of_numpy():
         ("array-called", array(called(imported_name("builtins", "list"), b"]")), "dangerous"),
         ("array-more", array(b"](NNNe"), "dangerous"),
         ("array-bytes", array(b"C\x10" + bytes(16)), "dangerous"),
+        ("array-of-sub", made + b"(K\x01K\x02\x85" + kind("V8") + state(times(numbers, 1), b"N", b"N", 8, 0) + b"\x89C\x10" + bytes(16) + b"tb", "dangerous"),
         ("array-twice", array(b"](NNe") + b"(K\x01K\x02\x85" + objects + b"\x89](NNetb", "dangerous"),
         ("array-again", array(b"](NNe") + b"\x940h\x00(K\x01K\x02\x85" + objects + b"\x89](NNetb", "dangerous"),
         # Objects of an array lead back to it.
@@ -741,6 +742,10 @@ def types_of_numpy():
         ("void", called(imported_name("numpy", "void"), b"C\x08AAAAAAAA", objects), "numpy.void"),
     ):
         write(f"form-{name}", b"\x80\x04" + body + b".", "dangerous" if path else "ordinary", *[f"(call of {path})"] * bool(path))
+    for path in "torch.Tensor", "torch.UntypedStorage":
+        of = imported_name(*path.rsplit(".", 1))
+        keyword = called(imported_name("functools", "partial"), of) + b"(" + of + b")" + dictionary(cdata=b"K\x01") + b"Ntb"
+        write(f"form-{path.lower()}", b"\x80\x04" + keyword + called(of, b"K\x01") + b"\x86.", "dangerous", "functools.partial", f"(call of {path})")
     # A key of a state that hides a method of the class.
     series = new("numpy.polynomial.polynomial.Polynomial")
     for name, body in (

@@ -38,6 +38,8 @@ pub(super) enum Kind {
     Record,
     /// Of a class of another package.
     User,
+    /// Several of another type. Arrays of it have the other type and more lengths.
+    Sub,
     /// Texts of any length, which are no part of another type.
     Strings,
     Array,
@@ -57,8 +59,9 @@ pub(super) struct State {
 pub(super) enum Parts {
     None,
     Unit,
-    /// Fields, or another type several times.
-    Types,
+    Fields,
+    /// Another type several times.
+    Sub,
 }
 
 impl Type {
@@ -114,8 +117,8 @@ impl Type {
             (Kind::Object, Parts::None) => size == NO_SIZE && flags == OBJECT,
             (Kind::Number, Parts::None) | (Kind::Time, Parts::Unit) => size == NO_SIZE && flags == 0,
             (Kind::Text | Kind::Void, Parts::None) => is_sized && flags & !HARMLESS == 0,
-            (Kind::Void, Parts::Types) => is_sized,
-            (Kind::Record, Parts::Types) => size >= 0,
+            (Kind::Void, Parts::Fields | Parts::Sub) => is_sized,
+            (Kind::Record, Parts::Fields) => size >= 0,
             (Kind::User, Parts::None) => size == NO_SIZE && flags & 0x07 == 0,
             _ => false,
         };
@@ -127,6 +130,8 @@ impl Type {
         }
         if !is_like {
             self.kind = Kind::Unknown;
+        } else if parts == Parts::Sub {
+            self.kind = Kind::Sub;
         }
         is_like
     }

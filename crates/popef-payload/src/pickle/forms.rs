@@ -27,7 +27,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         drop(values);
         let of_type =
             parts.iter().find_map(|part| if let Some(StandIn::Made { at, .. }) = part { Some(*at) } else { None });
-        let of_type = of_type.and_then(|at| self.part_at(at));
+        let of_type = of_type.and_then(|at| self.value_type_at(at));
         let (gives, at) = match self.scan.imports.get(of).map(|import| (import.role, import.name())) {
             Some((Role::Encode, _)) => (Gives::Bytes, self.encoded(parts)),
             Some((Role::Ordinary(Use::Plain), "bytes")) => (Gives::Bytes, parts[0].is_none().then_some(UNKEPT)),

@@ -37,7 +37,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let is_like = match state {
             StandIn::Tuple(Arguments::ArrayState(len)) => made.take_values(len),
             StandIn::Tuple(Arguments::TypeState(at)) => states.get(as_usize(at.into())).is_some_and(|state| {
-                if state.parts == Parts::Types {
+                if state.parts == Parts::Fields {
                     self.type_with_fields = Some(import);
                 }
                 made.take(state)
@@ -57,9 +57,9 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         Some(*made)
     }
 
-    /// The same, if it can be a part of another type.
-    pub(super) fn part_at(&mut self, at: At) -> Option<Type> {
-        self.type_at(at).filter(|made| made.kind != Kind::Strings)
+    /// The same, if it can be the type of values by themselves.
+    pub(super) fn value_type_at(&mut self, at: At) -> Option<Type> {
+        self.type_at(at).filter(|made| !matches!(made.kind, Kind::Strings | Kind::Sub))
     }
 
     /// Returns the stand-in for a tuple of the values from `start` on, if it may be arguments or a state of what NumPy makes, or
@@ -99,7 +99,8 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             return Ok(None);
         };
         drop(values);
-        let Some(Type { size, flags, .. }) = self.part_at(place) else { return Ok(None) };
+        let part = self.type_at(place).filter(|part| part.kind != Kind::Strings);
+        let Some(Type { size, flags, .. }) = part else { return Ok(None) };
         let title = if let Some(StandIn::Text(title)) = title { Some(title) } else { None };
         let start = u32::try_from(offset).ok();
         let Some((start, end)) = start.and_then(|start| Some((start, start.checked_add(size)?))) else {
@@ -117,7 +118,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         Ok(match parts {
             [Some(StandIn::Made { at, .. }), Some(StandIn::Tuple(Arguments::Lengths { product, .. })), None, ..] => {
                 let size = |made: &Type| made.size.checked_mul(product);
-                let made = self.part_at(at).and_then(|made| Some((made.flags, size(&made)?)));
+                let made = self.value_type_at(at).and_then(|made| Some((made.flags, size(&made)?)));
                 made.map(|(flags, size)| Arguments::SubType { flags, size })
             }
             [
@@ -185,7 +186,7 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
             StandIn::Tuple(Arguments::Nothing) => 1,
             _ => return None,
         };
-        let has_objects = self.type_at(at)?.flags & COUNTED != 0;
+        let has_objects = self.type_at(at).filter(|made| made.kind != Kind::Sub)?.flags & COUNTED != 0;
         let is_like = if has_objects { values == StandIn::List(len) } else { values.is_bytes() };
         is_like.then_some(Arguments::ArrayState(len))
     }
@@ -265,7 +266,7 @@ fn type_state(
         }
         (StandIn::None, None) => (Parts::None, names == StandIn::None),
         (StandIn::Tuple(Arguments::SubType { flags: of, size: len }), None) => {
-            (Parts::Types, names == StandIn::None && flags == of && i64::from(len) == i64::from(size))
+            (Parts::Sub, names == StandIn::None && flags == of && i64::from(len) == i64::from(size))
         }
         (StandIn::None, Some(fields)) => {
             // A view of some fields keeps the flags of all.
@@ -274,7 +275,7 @@ fn type_state(
             // A number that overlaps a pointer could change it.
             let is_safe = !fields.has_objects || of_objects != 0 && fields.are_apart();
             let is_inside = i64::from(fields.end) <= i64::from(size);
-            (Parts::Types, sum_of(names) == Some(fields.names) && is_flagged && is_safe && is_inside)
+            (Parts::Fields, sum_of(names) == Some(fields.names) && is_flagged && is_safe && is_inside)
         }
         _ => return None,
     };

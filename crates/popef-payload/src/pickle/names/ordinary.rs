@@ -99,7 +99,7 @@ pub(in super::super) fn use_of(module: &str, name: &str) -> Option<Use> {
         (Use::Own, is_of(OF_OWN) || module == "builtins" && is_exception(name)),
         (Use::Plain, matches!(module, "torch" | "numpy") && is_number_type(name)),
         (Use::Plain, module == "torch._utils" && name.starts_with("_rebuild_") && !name.contains('.')),
-        (Use::Value, matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")),
+        (Use::Named, matches!(module, "torch" | "torch.storage") && is_class_name(name) && name.ends_with("Storage")),
         (Use::Value, is_of(OF_VALUES) || module == "torch.return_types" && is_function_name(name)),
     ];
     let ruled = || rules.into_iter().find_map(|(ruled, holds)| holds.then_some(ruled));
