@@ -668,10 +668,8 @@ def types_of_numpy():
         # Whoever has the type already does not know of its fields.
         ("later", kind("V8") + b"\x94h\x00" + with_fields(objects, 0, 27), "dangerous"),
         ("field-later", kind("V8") + b"\x94" + with_fields(kind("V4") + b"\x94" + plain(4, 0), 0, 16) + b"0h\x01" + plain(8, 0), "dangerous"),
-        ("fields-later", kind("V8") + state(b"N", text("a") + b"\x85", b"}\x94" + text("a") + numbers + b"K\x00\x86s", 8, 16) + b"0h\x00" + text("a") + numbers + b"K\x40\x86s", "dangerous"),
         # A view of an array has a type of its own, with the same fields.
         ("fields-again", shared + again(b"h\x00"), "ordinary"),
-        ("fields-again-later", shared + again(b"h\x00") + b"0h\x00" + text("a") + numbers + b"K\x40\x86s", "dangerous"),
         ("array", array(b"](NNe"), "ordinary"),
         ("array-listed", array(b"(NNl"), "ordinary"),
         ("array-short", array(b"]Na"), "dangerous"),
@@ -698,6 +696,12 @@ def types_of_numpy():
         ("names-other-order", kind("V16") + names(("a", numbers, 0), ("b", numbers, 8), of=("b", "a"), size=16), "ordinary"),
     ):
         write(f"type-{name}", b"\x80\x04" + body + b".", verdict, *[change.format("numpy._core.multiarray._reconstruct" if "array" in name else "numpy.dtype")] * (verdict == "dangerous"))
+    # Fields that change when a type has them.
+    for name, body in (
+        ("fields-later", kind("V8") + state(b"N", text("a") + b"\x85", b"}\x94" + text("a") + numbers + b"K\x00\x86s", 8, 16) + b"0h\x00" + text("a") + numbers + b"K\x40\x86s"),
+        ("fields-again-later", shared + again(b"h\x00") + b"0h\x00" + text("a") + numbers + b"K\x40\x86s"),
+    ):
+        write(f"type-{name}", b"\x80\x04" + body + b".", "dangerous", "(change of a value)")
     # A dictionary through the memo is also a state that may be changed.
     for name, body in (
         ("far", shared + again(b"h\x00", 4)),

@@ -90,7 +90,7 @@ def with_probe(probe):
 
 
 def complaints(found, mark, asked):
-    if mark == "-" or not callable(found):
+    if mark in "-!" or not callable(found):
         return
     for probe in Probe(), ProbeClass:
         for arguments in with_probe(probe) if mark != "*" else []:

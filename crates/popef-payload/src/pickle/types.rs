@@ -36,15 +36,12 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
         let Some(made) = types.get_mut(at.index()) else { return self.import_change(import) };
         let is_like = match state {
             StandIn::Tuple(Arguments::ArrayState(len)) => made.take_values(len),
-            StandIn::Tuple(Arguments::TypeState(at)) => states.get(as_usize(at.into())).is_some_and(|state| {
-                if state.parts == Parts::Fields {
-                    self.type_with_fields = Some(import);
-                }
-                made.take(state)
-            }),
+            StandIn::Tuple(Arguments::TypeState(at)) => {
+                states.get(as_usize(at.into())).is_some_and(|state| made.take(state))
+            }
             _ => false,
         };
-        if is_like && !self.dict_changed_again { Ok(()) } else { self.import_change(import) }
+        if is_like { Ok(()) } else { self.import_change(import) }
     }
 
     /// The type at a place, if its values' sizes and pointers are known.

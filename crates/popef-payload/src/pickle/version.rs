@@ -126,9 +126,10 @@ impl<K: Keep> Walk<'_, '_, '_, '_, K> {
     pub(super) fn check_change(&mut self) -> Result<(), Halt> {
         match self.level.stack.top().map(|top| top.stand_in) {
             Ok(StandIn::Import(import)) => self.import_change(import),
-            Ok(StandIn::SameDict | StandIn::SameFields(_)) => {
+            Ok(StandIn::SameFields(_)) => self.import_unnamed("(change of a value)").map(drop),
+            Ok(StandIn::SameDict) => {
                 self.dict_changed_again = true;
-                self.type_with_fields.map_or(Ok(()), |of| self.import_change(of))
+                Ok(())
             }
             _ => Ok(()),
         }

@@ -27,8 +27,6 @@ pub(super) struct Walk<'w, 's, 'a, 'k, K: Keep> {
     pub(super) dict_changed_again: bool,
     /// A dictionary has a key that Python may take for one of its own attributes.
     pub(super) has_reserved: bool,
-    /// The import of a type of NumPy's that got fields, which may still be changed through the memo.
-    pub(super) type_with_fields: Option<u16>,
     /// A state is a dictionary that has another stand-in too.
     pub(super) has_shared_state: bool,
 }
@@ -51,7 +49,6 @@ impl<'w, 's, 'a, 'k, K: Keep> Walk<'w, 's, 'a, 'k, K> {
             frame_end: None,
             dict_changed_again: false,
             has_reserved: false,
-            type_with_fields: None,
             has_shared_state: false,
         }
     }
