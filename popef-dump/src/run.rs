@@ -14,10 +14,12 @@ use crate::combine::{self, Job};
 use crate::generate;
 
 /// The tool itself.
-pub(crate) const POPEF_DUMP: Program = Program { name: "popef-dump", explain: "popef-dump --explain", advise: None };
+pub(crate) const POPEF_DUMP: Program =
+    Program { name: "popef-dump", explain: "popef-dump --explain", tells_unread: false };
 
 /// Runs the tool. The output goes to `to`, which is standard output.
 pub(crate) fn run(args: &Args, mut to: Box<dyn Write>) -> ExitCode {
+    popef_cli::advice::name_options();
     let meant = || args.files.iter().find_map(|path| option_meant(path, args));
     if let Some(meant) = values_meant(&args.files, args.narrow.values).or_else(meant) {
         return POPEF_DUMP.unread(&meant);

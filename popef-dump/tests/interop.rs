@@ -76,7 +76,16 @@ fn json_is_the_librarys() {
             let mut of_library = serde_json::to_value(&file).unwrap();
             of_library["path"] = input.as_str().into();
             let mut of_tool = run(&folder, &["--format", "json", &input]).json()["files"][0].take();
-            for blob in of_tool["blobs"].as_array_mut().unwrap() {
+            // The tool names options, and the path as it was given.
+            let of_errors = |of_tool: &mut Value, of_library: &Value| {
+                if let (Some(error), Some(same)) = (of_tool.get_mut("error"), of_library.get("error")) {
+                    (error["file"], error["advice"]) = (same["file"].clone(), same["advice"].clone());
+                }
+            };
+            of_errors(&mut of_tool, &of_library);
+            let of_library_blobs = of_library["blobs"].as_array().unwrap();
+            for (blob, same) in of_tool["blobs"].as_array_mut().unwrap().iter_mut().zip(of_library_blobs) {
+                of_errors(blob, same);
                 blob.as_object_mut().unwrap().remove("payload");
                 let anchors = blob["info"].get_mut("anchors").and_then(Value::as_array_mut);
                 for anchor in anchors.into_iter().flatten().filter_map(Value::as_object_mut) {

@@ -20,6 +20,9 @@ impl Schema {
         let text = fs::read_to_string(path).unwrap();
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.enable_format_assertions();
+        let errors = fs::read_to_string(testdata().join("../docs/error.schema.json")).unwrap();
+        let url = "https://github.com/popef/popef/docs/error.schema.json";
+        compiler.add_resource(url, serde_json::from_str(&errors).unwrap()).unwrap();
         compiler.add_resource("schema.json", serde_json::from_str(&text).unwrap()).unwrap();
         let indices = parts.iter().map(|part| compiler.compile(&format!("schema.json{part}"), &mut schemas).unwrap());
         let indices = indices.collect();

@@ -138,6 +138,9 @@ macro_rules! errors {
         }
 
         impl $error {
+            /// All codes, each with its text.
+            pub const CODES: &'static [(&'static str, &'static str)] = &[ $( ($code, $words), )+ ];
+
             /// The name of the problem, which never changes.
             #[must_use]
             pub const fn code(&self) -> &'static str {

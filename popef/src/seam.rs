@@ -4,7 +4,7 @@
 //! `popef-payload` reads messages of frameworks in the same frame and with the same limits as blobs, and its problems are
 //! [`Error`](crate::Error)s. `popef-check` looks up blobs in the index of a model.
 
-pub use crate::error::{Cause, Facts, Problem, counted, out_of_memory, push, with_room_for};
+pub use crate::error::{Cause, Facts, Problem, counted, out_of_memory, push, with_room_for, word_advice};
 pub use crate::len::{as_u64, as_usize, len_of};
 pub use crate::model::{Links, numbers_of};
 pub use crate::names::{UnknownName, by_name, errors, named, serde_as_text};

@@ -38,10 +38,8 @@ pub fn ended(tool: &Tool, result: Result<ExitCode, Error>) -> ExitCode {
 /// The message if work on another machine was stopped and could not be undone.
 #[cfg(feature = "remote")]
 fn left(error: &Error) -> Option<String> {
-    let text = error.to_string();
-    let (_, parts) = text.split_once(popef_remote::PARTS_LEFT)?;
-    let parts = parts.split("; ").next().unwrap_or_default();
-    Some(format!("stopped, but {}{parts}", popef_remote::PARTS_LEFT))
+    let parts = popef_remote::RemoteError::of(error)?.left()?;
+    Some(format!("stopped, but {parts}"))
 }
 
 #[cfg(not(feature = "remote"))]

@@ -175,11 +175,12 @@ pub fn open_damaged(tool: &Tool, path: &Path) -> Result<File, Error> {
 pub fn whatever_is_popef(tool: &Tool, opened: Opened) -> Result<File, Error> {
     let path = &*opened.path;
     if let Some(foreign) = &opened.foreign {
-        let message = match meant(path) {
-            Some(meant) => format!("this is not a PopEF file; {meant}"),
+        return Err(match meant(path) {
+            Some(meant) => {
+                Error::new(foreign.info(), "this is not a PopEF file").in_file(path).advising(meant.advice())
+            }
             None => tool.foreign(foreign, path),
-        };
-        return Err(Error::new(Code::NotPopef, message).in_file(path));
+        });
     }
     opened.file.map_err(|error| Error::from(error).in_file(path))
 }

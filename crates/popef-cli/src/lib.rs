@@ -15,6 +15,7 @@
     )
 )]
 
+pub mod advice;
 pub mod command;
 pub mod commands;
 pub mod common;

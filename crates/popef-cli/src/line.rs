@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use clap::{ArgMatches, Command};
-use popef::types::{redact, redact_word};
-use popef_open::{Foreign, shell_path, shell_word};
+use popef::types::{Diagnostic, redact, redact_word};
+use popef_open::{Foreign, Opened, shell_path, shell_word};
 use popef_show::{When, escape, escape_rest};
 
 /// Parses the line of a command. Errors quote words of the line, so they are made from words that can be shown.
@@ -30,19 +30,29 @@ fn remember(tool: &str, line: &[OsString]) {
     *TYPED.lock().unwrap_or_else(PoisonError::into_inner) = [tool.into()].into_iter().chain(words).collect();
 }
 
-/// Says what a foreign file is, and how to go on: with the user's own line, in which the file comes through a pipe. If the
-/// command leaves a file all the same (`leaves_file`), the line replaces it.
-pub fn advised(foreign: &Foreign, path: &Path, leaves_file: bool) -> String {
-    let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
-    let force = if leaves_file && !line.iter().any(|word| word == "--force") { " --force" } else { "" };
-    foreign.advising_line(|instead| with_instead(&line, path, &format!("{instead}{force}")))
+/// Why a file could not be read to its end. For a foreign file, the advice has the user's own line, in which the file comes
+/// through a pipe. If the command leaves a file all the same (`leaves_file`), the line replaces it.
+pub fn failure(opened: &Opened, leaves_file: bool) -> Option<Diagnostic> {
+    let Opened { path, foreign, .. } = opened;
+    match foreign {
+        Some(foreign) => Some(described(foreign, path, leaves_file)),
+        None => opened.error().map(|error| error.describe().in_file(path)),
+    }
 }
 
-/// The user's own line, with the output to a path that is not a file redirected from standard output.
+/// A foreign file as an error.
+pub(crate) fn described(foreign: &Foreign, path: &Path, leaves_file: bool) -> Diagnostic {
+    let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let force = if leaves_file && !line.iter().any(|word| word == "--force") { " --force" } else { "" };
+    foreign.describe(path, |instead| with_instead(&line, path, &format!("{instead}{force}")))
+}
+
+/// The advice to write through standard output, with the user's own line.
 pub(crate) fn through_stdout(path: &Path) -> Option<String> {
     let line = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
     let line: Vec<_> = line.iter().filter(|word| *word != "--force").cloned().collect();
-    Some(format!("{} > {}", with_instead(&line, path, "-")?, shell_path(path)?))
+    let line = with_instead(&line, path, "-")?;
+    Some(format!("Write to it through standard output: {line} > {}", shell_path(path)?))
 }
 
 /// Options whose values may be secret. A line with one of them is not shown.

@@ -123,7 +123,7 @@ mod tests {
     use super::{Log, Verbosity};
     use crate::program::Program;
 
-    const TOOL: Program = Program { name: "tool", explain: "tool explain", advise: None };
+    const TOOL: Program = Program { name: "tool", explain: "tool explain", tells_unread: false };
 
     #[test]
     fn levels_add_up() {

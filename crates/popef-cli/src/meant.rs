@@ -9,28 +9,42 @@ use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Deserializer;
 
 /// What a file seems to be, and the command for it.
-pub fn meant(path: &Path) -> Option<&'static str> {
+#[derive(Clone, Copy, Debug)]
+pub struct Meant {
+    what: &'static str,
+    /// The command that reads such files.
+    pub command: &'static str,
+}
+
+impl Meant {
+    /// The advice to use the command.
+    pub fn advice(self) -> String {
+        format!("This {}: {} reads such files.", self.what, self.command)
+    }
+}
+
+/// Finds out what a file seems to be.
+pub fn meant(path: &Path) -> Option<Meant> {
+    let meant = |what, command| Some(Meant { what, command });
     if popef::File::open(path).is_ok_and(|file| !file.is_empty()) {
-        return Some("this is a PopEF file, which popef ls lists");
+        return meant("is a PopEF file", "popef ls");
     }
     match start(path) {
         Some(start) if start == *b"!<arch>\n" => {
-            return Some("this is an archive, which popef tiles exec reads if it is Poplar's archive.a");
+            return meant("is an archive, perhaps Poplar's archive.a", "popef tiles exec");
         }
-        Some(start) if start.starts_with(b"GC_EXE_") => {
-            return Some("this is an executable of Poplar, for popef tiles exec");
-        }
+        Some(start) if start.starts_with(b"GC_EXE_") => return meant("is an executable of Poplar", "popef tiles exec"),
         _ => {}
     }
     let keys = keys(path)?;
     let has = |wanted: &[&str]| keys.iter().any(|key| wanted.contains(&key.as_str()));
     match () {
-        () if has(&["mappings"]) => Some("this seems to be TensorFlow's tensor map, for popef tiles map"),
+        () if has(&["mappings"]) => meant("seems to be TensorFlow's tensor map", "popef tiles map"),
         () if has(&["numTiles", "targetMemoryInfo", "vars"]) => {
-            Some("this seems to be Poplar's lowered variables, for popef tiles vars")
+            meant("seems to be Poplar's lowered variables", "popef tiles vars")
         }
-        () if has(PROFILE) => Some("this seems to be a profiling report of Poplar, for popef profile"),
-        () if has(&["maingraph"]) => Some("this seems to be an IR dump of PopART, for popef graph"),
+        () if has(PROFILE) => meant("seems to be a profiling report of Poplar", "popef profile"),
+        () if has(&["maingraph"]) => meant("seems to be an IR dump of PopART", "popef graph"),
         () => None,
     }
 }

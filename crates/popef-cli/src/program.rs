@@ -5,13 +5,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::line::advised;
-use popef::error::ErrorCode;
-use popef::types::redact;
+use popef::error::CodeInfo;
+use popef::types::{Diagnostic, redact};
 use popef_check::Rule;
-use popef_open::{Foreign, Opened, name_of};
+use popef_open::name_of;
+use popef_show::escape;
 use popef_show::rules::did_you_mean;
-use popef_show::{Failure, escape};
 
 /// A file could not be read, or is damaged where it was to be shown. 1 is for findings of checks.
 pub const UNREAD: u8 = 2;
@@ -61,9 +60,9 @@ impl fmt::Display for Refusal {
 /// The words for a failure: a line, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// What is wrong, and in which file.
+    /// What is wrong, and in which file, with its code.
     pub text: String,
-    /// What to do; empty if the text says it.
+    /// What to do; empty if nothing is known.
     pub advice: String,
 }
 
@@ -74,14 +73,21 @@ pub struct Program {
     pub name: &'static str,
     /// The words that users type for an explanation of the rules.
     pub explain: &'static str,
-    /// Adds the code and the advice to the text of a failure. Without it, complaints have neither, and only the report of a check names
-    /// files that could not be read.
-    pub advise: Option<fn(&str, &Failure) -> Complaint>,
+    /// Whether a check names files that could not be opened on stderr too. Its report always does.
+    pub tells_unread: bool,
 }
 
 impl From<String> for Complaint {
     fn from(text: String) -> Self {
         Complaint { text, advice: String::new() }
+    }
+}
+
+impl From<&Diagnostic> for Complaint {
+    fn from(error: &Diagnostic) -> Self {
+        let file = error.file.as_ref().map(|file| file.to_string_lossy());
+        let file = file.map(|file| format!("{}: ", name_of(Path::new(&*file)))).unwrap_or_default();
+        Complaint { text: format!("{file}{error} [{}]", error.code), advice: error.advice.clone().into_owned() }
     }
 }
 
@@ -92,29 +98,6 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// Why a file could not be read to its end. `leaves_file` says whether the command leaves a file all the same.
-    pub fn failure(self, opened: &Opened, leaves_file: bool) -> Option<Failure> {
-        match &opened.foreign {
-            Some(foreign) => {
-                Some(Failure::new(advised(foreign, &opened.path, leaves_file), Foreign::KIND, Foreign::CODE))
-            }
-            None => opened.error().map(Failure::from),
-        }
-    }
-
-    /// The complaint about a failure to read a file.
-    pub fn complaint(self, path: &Path, failure: &Failure) -> Complaint {
-        self.advised(format!("{}: {failure}", name_of(path)), failure)
-    }
-
-    /// A failure in words, with its code and advice if the program adds them.
-    pub fn advised(self, text: String, failure: &Failure) -> Complaint {
-        match self.advise {
-            Some(advise) => advise(&text, failure),
-            None => Complaint::from(text),
-        }
-    }
-
     /// Writes complaints to stderr. Advice that several share comes after the last of them.
     pub fn complain_of(self, complaints: &[Complaint]) {
         for (nth, Complaint { text, advice }) in complaints.iter().enumerate() {
@@ -163,10 +146,8 @@ impl Program {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Err(error) => {
-                let text = format!("cannot write the output: {error}");
-                let code = ErrorCode::from(error.kind());
-                let failure = Failure::new(text.clone(), code.kind().as_str(), code.as_str());
-                self.complain_of(&[self.advised(text, &failure)]);
+                let failure = Diagnostic::new(CodeInfo::of(&error), format!("cannot write the output: {error}"));
+                self.complain_of(&[Complaint::from(&failure)]);
                 ExitCode::from(UNREAD)
             }
         }

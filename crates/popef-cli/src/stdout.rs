@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use popef_ops::{Code, Error, ErrorReport, InFile};
+use popef::types::Diagnostic;
+use popef_ops::{Code, Error};
 use popef_show::{Out, UntilClosed};
 use serde::Serialize;
 
@@ -66,8 +67,8 @@ impl Stdout {
     }
 
     /// Writes the error that ended the call. A document that was begun has no place for it.
-    pub fn tell(&self, error: &Error, report: ErrorReport) -> io::Result<()> {
-        let failed = Failed { file: error.path().map(InFile::from), error: report };
+    pub fn tell(&self, error: Diagnostic) -> io::Result<()> {
+        let failed = Failed { error };
         let mut out = Out::new(Box::new(io::stdout()), false);
         match self.json {
             Some(Format::Json) if !self.begun.load(Ordering::Relaxed) => json_document(&mut out, &failed)?,
@@ -96,9 +97,7 @@ pub fn no_terminal(what: &str, instead: &str) -> Error {
 
 #[derive(Serialize)]
 struct Failed {
-    #[serde(flatten)]
-    file: Option<InFile>,
-    error: ErrorReport,
+    error: Diagnostic,
 }
 
 /// Standard output, and whether anything was written there.

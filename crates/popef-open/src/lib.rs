@@ -61,7 +61,7 @@ mod provided;
 mod remote;
 mod shell;
 
-pub use foreign::{FOLDER, Foreign};
+pub use foreign::{Code, Foreign};
 pub use how::StreamData;
 pub use inputs::Inputs;
 pub use list::listed;

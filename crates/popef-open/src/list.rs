@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use popef::OpenOptions;
 use popef::error::ErrorCode;
 
-use crate::foreign::{self, by_mark, is_text};
+use crate::foreign::{self, Mark, by_mark, is_text};
 use crate::open::{is_stdin, open_plain};
 
 /// The paths in a list: one per line, or with NUL between them as `find -print0` writes them. `-` reads the list from
@@ -45,7 +45,7 @@ fn mistake(first: &[u8]) -> Option<String> {
     }
     // Names may contain any bytes.
     match by_mark(first) {
-        Some((what, _)) => Some(format!("it is {what}, not a list of files")),
+        Some(Mark { what, .. }) => Some(format!("it is {what}, not a list of files")),
         None => has_empty_names(first).then(|| "it is not a list of files: it has binary data".to_owned()),
     }
 }

@@ -3,6 +3,7 @@ use std::fs;
 use std::io::{self, BufReader, Cursor, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
+use popef::error::{ErrorCode, SourceError};
 use popef::read::LocalFile;
 use popef::seam::is_pickle;
 use popef::{Error, File};
@@ -105,11 +106,11 @@ pub fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
 /// writer, which may never come. So is a folder.
 pub fn open_plain(path: &Path) -> io::Result<fs::File> {
     if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, foreign::FOLDER));
+        return Err(SourceError::new(ErrorCode::IsFolder, ErrorCode::IsFolder, "this is a folder").into());
     }
     if is_named_pipe(path) {
-        let why = "it is a named pipe; give its bytes on standard input (-)";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        let (code, why) = (ErrorCode::NotRegularFile, foreign::NAMED_PIPE);
+        return Err(SourceError::new(code, code, why).into());
     }
     fs::File::open(path)
 }

@@ -17,7 +17,7 @@ fn each_path_says_what_it_is() {
         ("opaque/poptorch/poptorch25.poptorch", Some(2), None, None),
         ("golden/damaged.popef", Some(2), Some("blob 2, byte 215: the blob is incomplete"), None),
         ("no-such-file.popef", None, Some("cannot open the file: "), None),
-        ("interop", None, Some("cannot "), Some("this is a folder; ")),
+        ("interop", None, Some("cannot "), Some("this is a folder")),
         ("float8/e4m3fnuz.txt", Some(0), Some("blob 0, byte 0: "), Some("this is not a PopEF file, it is a text file")),
     ];
     let begins = |found: &Option<String>, start: Option<&str>| match (found, start) {

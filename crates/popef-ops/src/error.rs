@@ -3,39 +3,36 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use popef::error::{CodeInfo, ErrorKind};
+use popef::error::{Advice, CodeInfo, ErrorKind};
 use popef::seam::codes;
-use serde::Serialize;
+use popef::types::Diagnostic;
 
 codes! {
     /// A failure of an operation itself. Failures of reading, of writing and of the system have the library's codes,
     /// and so has what the library can fail in too, such as a file that exists.
     pub enum Code;
 
-    NotPopef = "not-popef", NotPopef,
-        "The file is of another format, which the message names if it is known.",
-        "Give a PopEF file.";
     EmptyInput = "empty-input", Damaged,
         "Standard input, or a pipe, ended without a byte.",
         "Run the program before the pipe alone, to see what it says.";
     NoSuchBlob = "no-such-blob", Request,
         "The file has no such blob.",
-        "List the blobs of the file, and choose one of them.";
+        Advice::ListBlobs;
     AmbiguousBlob = "ambiguous-blob", Request,
         "Several blobs fit, and the command works on one.",
-        "Choose by type or by index too.";
+        Advice::ListBlobs;
     NothingChosen = "nothing-chosen", Request,
         "What was asked for fits no blob.",
-        "List the blobs of the files, and choose some of them.";
+        Advice::ListBlobs;
     WrongArguments = "wrong-arguments", Request,
         "The command line cannot be understood, or its options contradict each other.",
-        "See the help of the command.";
+        Advice::SeeHelp;
     NothingWhole = "nothing-whole", Damaged,
         "A damaged file has no whole blob.",
         "Copy or export the file again.";
     OutputIsInput = "output-is-input", Request,
         "The output is one of the files that are read.",
-        "Choose another output, or ask for the input to be replaced.";
+        Advice::ReplaceInput;
     BadArray = "bad-array", Damaged,
         "A file of arrays is damaged, or of another format than its name says.",
         "Save the array again: the file is damaged, or of another format.";
@@ -44,10 +41,10 @@ codes! {
         "Convert the array to a type that PopEF has, and save it again.";
     Conflict = "conflict", Request,
         "Several files have a blob of the same name and type with other content.",
-        "Choose which one is kept, or leave one of the files out.";
+        Advice::ChooseKept;
     PrefixInside = "prefix-inside", Request,
         "A file begins with bytes that are not PopEF, and would not be the first in the new file.",
-        "Put that file first, or ask for what comes before PopEF to be dropped.";
+        Advice::DropPrefix;
     NothingLeft = "nothing-left", Request,
         "Nothing would be left in the new file.",
         "Drop less.";
@@ -65,7 +62,7 @@ codes! {
         "Use a name that the file has.";
     Ambiguous = "ambiguous", Request,
         "What was asked for can mean several things.",
-        "Say which one is meant.";
+        Advice::ChooseMeant;
     WrongArray = "wrong-array", WrongType,
         "An array has another type or shape than it must have.",
         "Give an array of the type and shape that the file has.";
@@ -74,7 +71,7 @@ codes! {
         "Choose another name.";
     NewFindings = "new-findings", Request,
         "The new file would have errors that its inputs do not have.",
-        "Make another change, or allow the findings.";
+        Advice::AllowFindings;
     NotVerified = "not-verified", Io,
         "What was read back from the disk differs from what was written.",
         "Try again. If it happens again, check the disk and the memory.";
@@ -89,7 +86,7 @@ codes! {
         "Correct the JSON: popef extract writes metadata as it must be.";
     DoesNotFit = "does-not-fit", WrongType,
         "Data has another size, shape or type than its anchor.",
-        "Give data of the shape and type that the anchor has, or write it all the same: popef pack --unchecked.";
+        Advice::WriteUnchecked;
     BadPolicy = "bad-policy", Damaged,
         "A policy cannot be read, or has unknown keys or rules.",
         "Correct the policy: popef explain policy has examples.";
@@ -114,7 +111,7 @@ codes! {
 ///
 /// let error = Error::from(popef::File::open("no-such-file.popef").unwrap_err());
 /// assert_eq!(error.code(), "not-found");
-/// assert_eq!(error.advice(), "Check the path.");
+/// assert_eq!(error.describe().advice, "Check the path.");
 /// ```
 pub struct Error(Box<Inner>);
 
@@ -127,13 +124,13 @@ struct Inner {
 enum Kind {
     Library(popef::Error),
     System { doing: &'static str, source: io::Error },
-    Own { info: CodeInfo, message: String },
+    Own { info: CodeInfo, message: String, advice: Option<String> },
 }
 
 impl Error {
     /// An error of an operation's own.
     pub fn new(code: impl Into<CodeInfo>, message: impl Into<String>) -> Self {
-        Error::of(Kind::Own { info: code.into(), message: message.into() })
+        Error::of(Kind::Own { info: code.into(), message: message.into(), advice: None })
     }
 
     /// A failure of the system. `doing` follows "cannot": `read the folder`.
@@ -172,6 +169,15 @@ impl Error {
         self
     }
 
+    /// The same error with advice for this case, which says more than that of its code.
+    #[must_use]
+    pub fn advising(mut self, words: String) -> Self {
+        if let Kind::Own { advice, .. } = &mut self.0.kind {
+            *advice = Some(words);
+        }
+        self
+    }
+
     /// The same error, about a file that the user knows in another folder.
     pub(crate) fn moved(mut self, from: &Path, to: &Path) -> Self {
         if let Some(path) = &self.0.path
@@ -185,8 +191,8 @@ impl Error {
     /// The same error, about a part of the file that `part` names.
     pub(crate) fn of_part(part: &str, error: Error) -> Self {
         match error.0.kind {
-            Kind::Own { info, message } => {
-                let kind = Kind::Own { info, message: format!("{part}: {message}") };
+            Kind::Own { info, message, advice } => {
+                let kind = Kind::Own { info, message: format!("{part}: {message}"), advice };
                 Error(Box::new(Inner { kind, path: error.0.path }))
             }
             _ => error,
@@ -214,8 +220,8 @@ impl Error {
     }
 
     /// What to do.
-    pub fn advice(&self) -> &'static str {
-        self.info().advice
+    pub fn advice(&self) -> Advice {
+        self.library().map_or_else(|| self.info().advice, popef::Error::advice)
     }
 
     /// Whether the work was stopped, by [`Progress`](crate::Progress) or by the source of a file.
@@ -231,18 +237,18 @@ impl Error {
         }
     }
 
-    /// The error as a plain value, without the path.
-    pub fn describe(&self) -> ErrorReport {
-        let library = self.library();
-        ErrorReport {
-            message: library.map_or_else(|| self.0.kind.to_string(), popef::Error::reason),
-            kind: self.kind(),
-            code: self.code(),
-            blob: library.and_then(popef::Error::blob),
-            offset: library.and_then(popef::Error::offset),
-            needed: library.and_then(popef::Error::needed),
-            found: library.and_then(popef::Error::found),
-            advice: self.advice().to_owned(),
+    /// The error as a plain value.
+    pub fn describe(&self) -> Diagnostic {
+        let mut described = match &self.0.kind {
+            Kind::Library(error) => error.describe(),
+            kind => Diagnostic::new(self.info(), kind.to_string()),
+        };
+        if let Kind::Own { advice: Some(advice), .. } = &self.0.kind {
+            described.advice = advice.clone().into();
+        }
+        match self.path() {
+            Some(path) => described.in_file(path),
+            None => described,
         }
     }
 
@@ -306,35 +312,4 @@ impl StdError for Error {
             Kind::Own { .. } => None,
         }
     }
-}
-
-/// An [`Error`] in a report, without the path. It has the keys of the library's [`ErrorInfo`](popef::types::ErrorInfo),
-/// and advice.
-///
-/// ```
-/// use popef_ops::{Code, Error};
-///
-/// let report = Error::new(Code::NameTaken, "tensor \"w\" is there already").describe();
-/// assert_eq!((report.kind.as_str(), report.code), ("duplicate", "name-taken"));
-/// assert_eq!(report.advice, "Choose another name.");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ErrorReport {
-    /// The text of the error, without the file, the blob and the byte.
-    pub message: String,
-    /// The kind.
-    pub kind: ErrorKind,
-    /// The stable code: see [`Error::code`].
-    pub code: &'static str,
-    /// The blob's number in the file, if the error is about a blob.
-    pub blob: Option<usize>,
-    /// The byte of the file that the error is about.
-    pub offset: Option<u64>,
-    /// How much was needed, if that is a number.
-    pub needed: Option<u64>,
-    /// How much was found, if that is a number.
-    pub found: Option<u64>,
-    /// What to do.
-    pub advice: String,
 }

@@ -113,7 +113,7 @@ pub use compress::{
     CompressOptions, CompressionOutcome, DecompressOptions, EachExecutable, Recompressed, RecompressedExecutable,
     compress, decompress,
 };
-pub use error::{Code, Error, ErrorReport};
+pub use error::{Code, Error};
 pub use findings::NewFinding;
 pub use listed::{Item, Listed};
 pub use merge::{Keep, LeftOut, MergeOptions, Merged, MergedInput, Place, merge};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use popef::error::ErrorKind;
+use popef::types::Diagnostic;
 use popef::{Blob, File};
 use serde::Serialize;
 
@@ -46,7 +47,7 @@ pub struct Recovered {
     /// The number of bytes lost.
     pub lost_bytes: u64,
     /// The first damage. `None` if the file is whole.
-    pub damage: Option<Damage>,
+    pub damage: Option<Diagnostic>,
     /// All that was lost, in the order of the file.
     pub lost: Listed<Lost>,
 }
@@ -64,22 +65,7 @@ pub struct Lost {
     /// blob.
     pub is_rest: bool,
     /// Why they were lost.
-    pub damage: Damage,
-}
-
-/// What is wrong with a file, and where.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Damage {
-    /// The index of the first blob that cannot be read.
-    pub blob: Option<usize>,
-    /// The byte in the file.
-    pub offset: Option<u64>,
-    /// The library's code for it.
-    pub code: &'static str,
-    /// What is wrong, in words.
-    pub message: String,
+    pub damage: Diagnostic,
 }
 
 /// Writes the whole parts of a damaged file: every whole blob that can be found, and the bytes before the first blob.
@@ -133,7 +119,7 @@ pub fn recover(
     output.copy_all(chosen())?;
     output.check_blobs(chosen(), has_same_head)?;
     let kept_bytes = output.finish()?.size;
-    let damage = file.damage().map(Damage::of);
+    let damage = file.damage().map(popef::Error::describe);
     Ok(Recovered { kept_blobs, kept_bytes, left_out_blobs, lost_bytes: lost.bytes, damage, lost })
 }
 
@@ -170,12 +156,6 @@ fn in_file(file: &File, error: Error) -> Error {
 impl Listed<Lost> {
     fn add(&mut self, range: Range<u64>, is_rest: bool, why: &popef::Error) {
         let bytes = range.end.saturating_sub(range.start);
-        self.push(bytes, || Lost { start: range.start, bytes, is_rest, damage: Damage::of(why) });
-    }
-}
-
-impl Damage {
-    fn of(error: &popef::Error) -> Self {
-        Damage { blob: error.blob(), offset: error.offset(), code: error.code().as_str(), message: error.reason() }
+        self.push(bytes, || Lost { start: range.start, bytes, is_rest, damage: why.describe() });
     }
 }

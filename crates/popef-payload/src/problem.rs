@@ -10,27 +10,24 @@ problems! {
             "the opaque blob is {}'s, and this build of the library does not read those; build it with the feature \
              {framework}", framework.title();
         Cut { framework: Framework, needed: u64, found: u64 } => ErrorCode::PayloadCut, needed: *needed, found: *found,
-            "{}'s message in the opaque blob is cut off: it needs {needed} bytes, the blob has {found}; copy or export \
-             the file again", framework.title();
+            "{}'s message in the opaque blob is cut off: it needs {needed} bytes, the blob has {found}", framework.title();
         TooManySegments { framework: Framework, found: u64 } => ErrorCode::PayloadMalformed, found: *found,
             "{}'s message in the opaque blob claims {found} segments, more than the 511 that any reader accepts; \
              another program wrote the blob, or its bytes were overwritten here", framework.title();
         Malformed { framework: Framework, field: &'static str, source: capnp::Error } =>
             ErrorCode::PayloadMalformed, source: Some(source),
             "{}'s message in the opaque blob cannot be read at {field}: {}; its bytes were overwritten or written by \
-             another program, export the file again", framework.title(), lower_case_phrase(source);
+             another program", framework.title(), lower_case_phrase(source);
         NotProtobuf { framework: Framework, what: &'static str } => ErrorCode::PayloadMalformed,
             "{}'s message in the opaque blob cannot be read: {what}; its bytes were overwritten or written by another \
-             program, export the file again", framework.title();
+             program", framework.title();
         TooDeep { framework: Framework, limit: u64 } => ErrorCode::PayloadTooLarge,
-            "{}'s message in the opaque blob nests deeper than {limit}, or in a circle; no framework writes that, do \
-             not trust the file", framework.title();
+            "{}'s message in the opaque blob nests deeper than {limit}, or in a circle", framework.title();
         TooManyVisits { framework: Framework } => ErrorCode::PayloadTooLarge,
             "reading {}'s message in the opaque blob would cost many times its length, because its pointers share \
-             their targets or its lists have elements without bytes; no framework writes that, do not trust the file",
+             their targets or its lists have elements without bytes",
             framework.title();
         TooLarge { framework: Framework } => ErrorCode::PayloadTooLarge,
-            "the lists and texts of {}'s message in the opaque blob would take memory out of proportion to its length; \
-             no framework writes that, do not trust the file", framework.title();
+            "the lists and texts of {}'s message in the opaque blob would take memory out of proportion to its length", framework.title();
     }
 }

@@ -1,12 +1,13 @@
 //! Arrays of NumPy.
 
-use popef::error::ErrorKind;
 use popef::read::{BlobHandle, DataBlob};
+use popef::types::Diagnostic;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
 use crate::dtype::dtype_of;
+use crate::error::Own;
 use crate::exception::popef_error;
 
 /// The shape of the array of a tensor or feed. For a feed, the number of tensors comes first.
@@ -40,19 +41,10 @@ fn no_array(py: Python<'_>, blob: &BlobHandle, tensors: &DataBlob<'_>, error: Py
     let name = tensors.name().to_string_lossy().into_owned();
     let place = path.map(|path| format!("{}: ", path.display())).unwrap_or_default();
     let words = error.value(py).to_string();
-    let raised = popef_error(
-        py,
-        &format!("{place}blob {index}: the {kind} {name:?} cannot be an array of NumPy: {words}"),
-        || {
-            let fields = PyDict::new(py);
-            fields.set_item("code", "no-array")?;
-            fields.set_item("kind", ErrorKind::Unsupported.as_str())?;
-            fields.set_item("advice", "Read the bytes of the blob instead: popef.open(file)[blob].read().")?;
-            fields.set_item("path", path.map(std::path::Path::as_os_str))?;
-            fields.set_item("blob", index)?;
-            Ok(fields)
-        },
-    );
+    let message = format!("blob {index}: the {kind} {name:?} cannot be an array of NumPy: {words}");
+    let mut described = Diagnostic::new(Own::NoArray, &*message);
+    described.blob = Some(index);
+    let raised = popef_error(py, &format!("{place}{message}"), &described, path);
     raised.set_cause(py, Some(error));
     raised
 }

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use popef::types::Text;
-use popef_open::{Foreign, Opened, StreamData, in_order, is_stdin};
-use popef_show::{Failure, FileReport, FileToShow, Options, Provider, Workers};
+use popef::types::{Diagnostic, Text};
+use popef_open::{Opened, StreamData, in_order, is_stdin};
+use popef_show::{FileReport, FileToShow, Options, Provider, Workers};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
@@ -162,10 +162,11 @@ impl Listing<'_> {
 }
 
 /// The reason why the file could not be read to its end.
-fn failure(opened: &Opened) -> Option<Failure> {
+fn failure(opened: &Opened) -> Option<Diagnostic> {
+    let path = &opened.path;
     match &opened.foreign {
-        Some(foreign) => Some(Failure::new(foreign.advising(PROGRAM), Foreign::KIND, Foreign::CODE)),
-        None => opened.error().map(Failure::from),
+        Some(foreign) => Some(foreign.describe(path, |instead| Some(format!("{PROGRAM} {instead}")))),
+        None => opened.error().map(|error| error.describe().in_file(path)),
     }
 }
 

@@ -2,65 +2,76 @@
 
 use std::error::Error as _;
 use std::io;
-use std::path::Path;
 
-use popef::error::ErrorKind;
+use popef::error::{Advice, ErrorKind};
+use popef::seam::codes;
+use popef::types::Diagnostic;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::exception::{os_error, popef_error};
 
-/// A failure in this module itself: the code of a `PopefError`, and advice.
-#[derive(Clone, Copy)]
-pub(crate) enum Own {
-    BlobWriterInactive,
-    WriterClosed,
-    WriterBusy,
-    WriterNotClosed,
-    OtherProcess,
-    NoSuchModel,
-    NoUpload,
-    #[cfg(not(feature = "remote"))]
-    NotBuiltIn,
+codes! {
+    /// A failure in this module itself.
+    pub enum Own;
+
+    BlobWriterInactive = "blob-writer-inactive", Misuse,
+        "A blob was written to after the next one was created, or after its writer was closed.",
+        "Write everything to a blob before the next one is created.";
+    WriterClosed = "writer-closed", Misuse,
+        "A blob was begun or written after its writer was closed, or anything after a failure, which the message names.",
+        "Create a new writer.";
+    WriterBusy = "writer-busy", Busy,
+        "Another thread is using the writer, or another process made it.",
+        "Let one thread at a time use a writer.";
+    OtherProcess = "other-process", Misuse,
+        "A file was opened from a file object before `os.fork`, and is read after it.",
+        "Open the file again in this process, or open it by its path.";
+    WriterNotClosed = "writer-not-closed", Busy,
+        "A writer of this program keeps the path. The message says which line made it.",
+        "Call its close(), or its discard() to forget what it wrote.";
+    NoUpload = "no-upload", Unsupported,
+        "A path to write to is an address. Only the tool uploads.",
+        "Write a file, and upload it: with the tool popef, to which --output takes an address.";
+    NoArray = "no-array", Unsupported,
+        "A tensor or a feed has a shape that NumPy does not take, such as one of more than 64 dimensions.",
+        "Read the bytes of the blob instead: popef.open(file)[blob].read().";
+    NotBuiltIn = "not-built-in", Unsupported,
+        "The module was built without a feature.",
+        "Read the file with another package, or build the module with this feature.";
+    NoSuchModel = "no-such-model", Request,
+        "There is no metadata for a model, or metadata for more than one.",
+        "Give the files that belong together, and name the executable if there are several.";
 }
 
 impl Own {
-    fn code_and_advice(self) -> (&'static str, &'static str) {
-        match self {
-            Own::BlobWriterInactive => {
-                ("blob-writer-inactive", "Write everything to a blob before the next one is created.")
-            }
-            Own::WriterClosed => ("writer-closed", "Create a new writer."),
-            Own::WriterBusy => ("writer-busy", "Let one thread at a time use a writer."),
-            Own::WriterNotClosed => {
-                ("writer-not-closed", "Call its close(), or its discard() to forget what it wrote.")
-            }
-            Own::OtherProcess => ("other-process", "Open the file again in this process, or open it by its path."),
-            #[cfg(not(feature = "remote"))]
-            Own::NotBuiltIn => {
-                ("not-built-in", "Read the file with another package, or build the module with this feature.")
-            }
-            Own::NoUpload => {
-                ("no-upload", "Write a file, and upload it: with the tool popef, to which --output takes an address.")
-            }
-            Own::NoSuchModel => {
-                ("no-such-model", "Give the files that belong together, and name the executable if there are several.")
-            }
-        }
-    }
-
     /// A `PopefError` with this code.
     pub(crate) fn error(self, py: Python<'_>, message: &str) -> PyErr {
-        let (code, advice) = self.code_and_advice();
-        let fields = || {
-            let fields = PyDict::new(py);
-            fields.set_item("code", code)?;
-            fields.set_item("advice", advice)?;
-            Ok(fields)
-        };
-        popef_error(py, message, fields)
+        popef_error(py, message, &Diagnostic::new(self, message), None)
     }
+}
+
+/// Advice that names the arguments of this module.
+pub(crate) fn words(advice: Advice) -> Option<&'static str> {
+    Some(match advice {
+        Advice::AfterPickle => "Copy or export the file again. Do not load the pickle.",
+        Advice::AllowFindings => "Make another change, or allow the findings: without strict=True.",
+        Advice::AllowOverwriting => "Choose another path, or allow overwriting with overwrite=True.",
+        Advice::ChooseKept => "Choose with keep=\"first\" or keep=\"last\", or leave out one of the files.",
+        Advice::DropPrefix => "Put that file first, or leave out what comes before PopEF with drop_prefix=True.",
+        Advice::KeepBlobsBefore => {
+            "Copy or export the file again, or keep the blobs before this one with popef.recover."
+        }
+        Advice::KeepWholeBlobs => "Export the file again, or keep the blobs that are whole with popef.recover.",
+        Advice::ReadStream => "Open it, and give the file object.",
+        Advice::ReplaceInput => "Choose another output, or replace the input with overwrite=\"inputs\".",
+        Advice::SeeHelp => "See the help of the function, and docs/PYTHON.md.",
+        Advice::WriteStream => "Open it for writing, and give the file object.",
+        Advice::WriteUnchecked => {
+            "Give data of the shape and type that the anchor has, or write it all the same with unchecked=True."
+        }
+        _ => return None,
+    })
 }
 
 /// The exception for an error of the library: `MemoryError`, an `OSError` for a failure of the system, the exception that
@@ -79,7 +90,7 @@ pub(crate) fn raise(py: Python<'_>, error: &popef::Error) -> PyErr {
         ErrorKind::Exists => os_error_of(py, error, libc_number(io::ErrorKind::AlreadyExists)),
         _ => match system.and_then(number_of) {
             Some(number) => os_error_of(py, error, Some(number)),
-            None => popef_error(py, &error.to_string(), || fields_of(py, error)),
+            None => popef_error(py, &error.to_string(), &error.describe(), error.path()),
         },
     }
 }
@@ -98,26 +109,10 @@ pub(crate) fn raise_operation(py: Python<'_>, error: &popef_ops::Error) -> PyErr
     } else {
         system.and_then(number_of)
     };
-    let mut report = error.describe();
-    // The one for the tool.
-    if error.code() == popef_ops::Code::WrongArguments.as_str() {
-        report.advice = "See the help of the function, and docs/PYTHON.md.".into();
+    match number {
+        Some(_) => os_error(py, number, None, error.path(), &error.describe()),
+        None => popef_error(py, &error.to_string(), &error.describe(), error.path()),
     }
-    if number.is_some() {
-        return os_error(py, number, None, error.path(), report.code, &report.advice);
-    }
-    popef_error(py, &error.to_string(), || {
-        let fields = PyDict::new(py);
-        fields.set_item("code", report.code)?;
-        fields.set_item("kind", report.kind.as_str())?;
-        fields.set_item("advice", &report.advice)?;
-        fields.set_item("path", error.path().map(Path::as_os_str))?;
-        fields.set_item("blob", report.blob)?;
-        fields.set_item("offset", report.offset)?;
-        fields.set_item("needed", report.needed)?;
-        fields.set_item("found", report.found)?;
-        Ok(fields)
-    })
 }
 
 /// The exception for an `io::Error` of one of the library's readers and writers, which may wrap the library's error.
@@ -154,18 +149,5 @@ fn libc_number(kind: io::ErrorKind) -> Option<i32> {
 
 /// The `OSError` for an error of the library.
 fn os_error_of(py: Python<'_>, error: &popef::Error, number: Option<i32>) -> PyErr {
-    os_error(py, number, None, error.path(), error.code().as_str(), error.code().info().advice)
-}
-
-fn fields_of<'py>(py: Python<'py>, error: &popef::Error) -> PyResult<Bound<'py, PyDict>> {
-    let fields = PyDict::new(py);
-    fields.set_item("code", error.code().as_str())?;
-    fields.set_item("kind", error.kind().as_str())?;
-    fields.set_item("advice", error.code().info().advice)?;
-    fields.set_item("path", error.path().map(Path::as_os_str))?;
-    fields.set_item("blob", error.blob())?;
-    fields.set_item("offset", error.offset())?;
-    fields.set_item("needed", error.needed())?;
-    fields.set_item("found", error.found())?;
-    Ok(fields)
+    os_error(py, number, None, error.path(), &error.describe())
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use popef::types::Diagnostic;
 use pyo3::exceptions::{PyBufferError, PyOSError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -29,8 +30,7 @@ pub(crate) fn os_error(
     number: Option<i32>,
     reason: Option<String>,
     path: Option<&Path>,
-    code: &str,
-    advice: &str,
+    described: &Diagnostic,
 ) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let reason = match reason {
@@ -38,8 +38,8 @@ pub(crate) fn os_error(
             None => py.import("os")?.call_method1("strerror", (number,))?.extract()?,
         };
         let raised = py.get_type::<PyOSError>().call1((number, reason, path.map(Path::as_os_str)))?;
-        raised.setattr("code", code)?;
-        raised.setattr("advice", advice)?;
+        raised.setattr("code", &*described.code)?;
+        raised.setattr("advice", &*described.advice)?;
         Ok(raising(raised))
     };
     make().unwrap_or_else(|failed| failed)
@@ -57,13 +57,20 @@ pub(crate) fn unraised(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny
     Ok(exception)
 }
 
-/// A `PopefError` with these fields.
-pub(crate) fn popef_error<'py>(
-    py: Python<'py>,
-    message: &str,
-    fields: impl FnOnce() -> PyResult<Bound<'py, PyDict>>,
-) -> PyErr {
-    let make = || class(py)?.call((message,), Some(&fields()?)).map(raising);
+/// A `PopefError` whose attributes are those of the error.
+pub(crate) fn popef_error(py: Python<'_>, message: &str, described: &Diagnostic, path: Option<&Path>) -> PyErr {
+    let make = || {
+        let fields = PyDict::new(py);
+        fields.set_item("code", &*described.code)?;
+        fields.set_item("kind", described.kind.as_str())?;
+        fields.set_item("advice", &*described.advice)?;
+        fields.set_item("path", path.map(Path::as_os_str))?;
+        fields.set_item("blob", described.blob)?;
+        fields.set_item("offset", described.offset)?;
+        fields.set_item("needed", described.needed)?;
+        fields.set_item("found", described.found)?;
+        PyResult::Ok(raising(class(py)?.call((message,), Some(&fields))?))
+    };
     // While the interpreter ends, nothing can be imported any more.
     make().unwrap_or_else(|_| PyRuntimeError::new_err(message.to_owned()))
 }

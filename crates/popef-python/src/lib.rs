@@ -66,6 +66,7 @@ use pyo3::prelude::*;
 /// The native part of the module popef.
 #[pymodule(gil_used = false)]
 mod _popef {
+    use popef::seam::word_advice;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -104,6 +105,7 @@ mod _popef {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        word_advice(crate::error::words);
         Anchor::add_attributes(py)?;
         EngineOption::add_attributes(py)?;
         FeedDataInfo::add_attributes(py)?;

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::path::Path;
 
+use popef::types::Diagnostic;
 use popef_remote::{Code, RemoteError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::exception::{os_error, popef_error};
 
@@ -37,21 +37,14 @@ pub(crate) fn raise_remote(py: Python<'_>, error: &RemoteError) -> PyErr {
         Code::Timeout => Some("ETIMEDOUT"),
         _ => None,
     };
-    let (location, code, advice) = (error.location(), error.code().as_str(), error.advice());
+    let (location, described) = (error.location(), Diagnostic::new(error.code(), error.to_string()));
     if let Some(number) = number {
         // The number differs between systems.
         return match py.import("errno").and_then(|errno| errno.getattr(number)?.extract()) {
-            Ok(number) => os_error(py, Some(number), Some(error.to_string()), Some(Path::new(location)), code, advice),
+            Ok(number) => os_error(py, Some(number), Some(error.to_string()), Some(Path::new(location)), &described),
             Err(failed) => failed,
         };
     }
     let message = if location.is_empty() { error.to_string() } else { format!("{location}: {error}") };
-    popef_error(py, &message, || {
-        let fields = PyDict::new(py);
-        fields.set_item("code", code)?;
-        fields.set_item("kind", error.code().nearest().kind().as_str())?;
-        fields.set_item("advice", advice)?;
-        fields.set_item("path", (!location.is_empty()).then_some(location))?;
-        Ok(fields)
-    })
+    popef_error(py, &message, &described, (!location.is_empty()).then(|| Path::new(location)))
 }

@@ -65,4 +65,4 @@ pub use location::{Location, is_remote};
 pub use options::Options;
 pub use remote::{Need, Opened, Opening, Remote};
 pub use usage::Usage;
-pub use write::{PARTS_LEFT, Replace};
+pub use write::Replace;

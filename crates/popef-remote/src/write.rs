@@ -68,7 +68,7 @@ impl Remote {
 
     /// Writes an object with the bytes of a file, from its start. It appears when all of it has arrived. After a
     /// failure, nothing has changed, and no part of it is left, unless the error says otherwise: [`Code::Unsure`] if the
-    /// store's answer was lost and nothing tells what is there, and [`PARTS_LEFT`]. If a caller stops, the object may
+    /// store's answer was lost and nothing tells what is there, and [`RemoteError::left`]. If a caller stops, the object may
     /// still appear, as a whole.
     ///
     /// The store decides what may be replaced at the moment when the object appears. Azure cannot do that for objects
@@ -342,7 +342,7 @@ async fn unless_stopped<T>(
 }
 
 /// The beginning of the text that warns about leftover parts of an upload at the store.
-pub const PARTS_LEFT: &str = "parts of the upload may be left at the store";
+const PARTS_LEFT: &str = "parts of the upload may be left at the store";
 
 /// The message for an upload that could not be removed.
 fn parts_left(kind: Kind, bucket: &str) -> String {

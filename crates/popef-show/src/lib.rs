@@ -91,7 +91,7 @@ pub mod rules;
 #[cfg(feature = "reports")]
 pub mod tiles;
 
-pub use failure::{Failure, Failures};
+pub use failure::Failures;
 pub use findings::group::{CheckedFile, Group, Mend, Totals, Verdict};
 pub use findings::{FindingsFormat, FindingsOptions, FindingsRenderer};
 pub use json::{

@@ -68,7 +68,7 @@ pub struct CodeEntry {
 
 impl From<CodeInfo> for CodeEntry {
     fn from(info: CodeInfo) -> Self {
-        CodeEntry { code: info.name, kind: info.kind, meaning: info.meaning, advice: info.advice }
+        CodeEntry { code: info.name, kind: info.kind, meaning: info.meaning, advice: info.advice.words() }
     }
 }
 

@@ -80,7 +80,7 @@ struct Args {
 const LAST: usize = 1000;
 
 /// The tool as a whole.
-const POPEF: Program = Program { name: "popef", explain: "popef explain", advise: None };
+const POPEF: Program = Program { name: "popef", explain: "popef explain", tells_unread: false };
 
 /// Runs the tool with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -90,6 +90,7 @@ pub fn main() -> ExitCode {
 /// Runs the tool with other arguments, the first of which is its name.
 pub fn main_with(line: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
     let line: Vec<OsString> = line.into_iter().map(Into::into).collect();
+    popef_cli::advice::name_options();
     if let Some(status) = popef_cli::complete::answer(&line, &mut std::io::stdout()) {
         return status;
     }

@@ -17,8 +17,8 @@ errors! {
             "groups of {group_size} replicas with stride {stride} do not fit the replication factor {factor}";
         NumberOfElements { shape: Shape, given: usize } = "number-of-elements",
             "an array of shape {shape} was given {given} elements";
-        TooLarge { shape: Shape } = "too-large", "an array of shape {shape} does not fit memory";
-        OutOfRange { value: i128, data_type: DataType } = "out-of-range", "{value} does not fit {data_type}";
+        TooLarge { shape: Shape } = "array-too-large", "an array of shape {shape} does not fit memory";
+        OutOfRange { value: i128, data_type: DataType } = "value-out-of-range", "{value} does not fit {data_type}";
         NoArrayOf { data_type: DataType } = "no-array-of",
             "the interpreter calculates with F32, integers and BOOL, not with {data_type}";
         CallsItself { graph: String } = "calls-itself",

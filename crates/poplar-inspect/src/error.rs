@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use popef::error::ErrorKind;
-use popef::seam::codes;
-use popef::types::Text;
+use popef::seam::{Cause, Facts as _, codes, problems};
+use popef::types::{Diagnostic, Text};
 
 codes! {
     /// A stable code that tells programs which error this is. The text of an [`Error`] may change between versions; its
@@ -54,13 +54,13 @@ codes! {
         "Copy the archive again, or make it again.";
     MemberTooLong = "member-too-long", Limit,
         "The ELF file of a tile is longer than `Options::member_bytes`.",
-        "Raise the limit if you trust the file.";
+        Advice::RaiseLimit;
     NamesTooLong = "names-too-long", Limit,
         "The archive's table of long names is longer than 16 MiB.",
         "Do not trust the file: no archive of tiles needs this.";
     TooManyTiles = "too-many-tiles", Limit,
         "The archive has more tiles than `Options::tiles`.",
-        "Raise the limit if you trust the file.";
+        Advice::RaiseLimit;
     Unreadable = "unreadable", Io,
         "The bytes cannot be read or unpacked. The error's source says why.",
         "Look at the cause that the error states, and remove it.";
@@ -108,8 +108,8 @@ impl fmt::Display for Place {
 
 /// What went wrong, and where.
 ///
-/// The text is one line: the place, what is wrong, what was needed and what was found, and what to do. Programs decide by
-/// the [code](Error::code).
+/// The text is one line: the place, what is wrong, what was needed and what was found. [`describe`](Error::describe) says what to
+/// do. Programs decide by the [code](Error::code).
 ///
 /// ```
 /// use poplar_inspect::{ErrorCode, executable};
@@ -121,114 +121,50 @@ impl fmt::Display for Place {
 /// assert_eq!((damage.place().offset, damage.needed(), damage.found()), (68, Some(5000), Some(9)));
 /// assert_eq!(
 ///     damage.to_string(),
-///     "member \"tile0.elf\", byte 68: the archive ends inside this member, which has 9 of its 5000 bytes; \
-///      copy or make the file again"
+///     "member \"tile0.elf\", byte 68: the archive ends inside this member, which has 9 of its 5000 bytes"
 /// );
 /// # Ok::<(), poplar_inspect::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Error(Box<(Place, Problem)>);
+pub struct Error(Box<(Place, Arc<Problem>)>);
 
-/// What is wrong.
-#[derive(Clone, Debug)]
-pub(crate) enum Problem {
-    UnknownStart { first: Vec<u8> },
-    ThinArchive,
-    StartCut { needed: u64, found: u64 },
-    PartCut { needed: u64, found: u64 },
-    PartUnknown { first: Vec<u8> },
-    HeaderCut { needed: u64, found: u64 },
-    HeaderDamaged { fault: &'static str },
-    MemberCut { needed: u64, found: u64 },
-    NameMissing { fault: &'static str },
-    TileDamaged { fault: &'static str },
-    MemberTooLong { needed: u64, limit: u64 },
-    NamesTooLong { needed: u64, limit: u64 },
-    TooManyTiles { limit: u64 },
-    Unreadable { source: Arc<io::Error> },
+problems! {
+    /// What is wrong.
+    Problem of ErrorCode {
+        UnknownStart { first: Vec<u8> } => ErrorCode::UnknownStart,
+            "this is neither a Unix archive nor a Poplar executable: it {}", Begins(first);
+        ThinArchive => ErrorCode::ThinArchive,
+            "the archive is thin: it has only the names of files";
+        StartCut { needed: u64, found: u64 } => ErrorCode::StartCut, needed: *needed, found: *found,
+            "the header of a Poplar executable needs {needed} bytes, {found} are left";
+        PartCut { needed: u64, found: u64 } => ErrorCode::PartCut, needed: *needed, found: *found,
+            "the input ends inside this part, which has {found} of its {needed} packed bytes";
+        PartUnknown { first: Vec<u8> } => ErrorCode::PartUnknown,
+            "this part was assumed to be a Unix archive, but {}", Begins(first);
+        HeaderCut { needed: u64, found: u64 } => ErrorCode::HeaderCut, needed: *needed, found: *found,
+            "the header of an archive's member needs {needed} bytes, {found} are left";
+        HeaderDamaged { fault: &'static str } => ErrorCode::HeaderDamaged,
+            "the header of an archive's member is damaged: {fault}";
+        MemberCut { needed: u64, found: u64 } => ErrorCode::MemberCut, needed: *needed, found: *found,
+            "the archive ends inside this member, which has {found} of its {needed} bytes";
+        NameMissing { fault: &'static str } => ErrorCode::NameMissing,
+            "the name of a member is missing: {fault}";
+        TileDamaged { fault: &'static str } => ErrorCode::TileDamaged,
+            "the ELF file of a tile is damaged: {fault}";
+        MemberTooLong { needed: u64, limit: u64 } => ErrorCode::MemberTooLong, needed: *needed, found: *limit,
+            "this member has {needed} bytes, more than the limit of {limit}";
+        NamesTooLong { needed: u64, limit: u64 } => ErrorCode::NamesTooLong, needed: *needed, found: *limit,
+            "the table of long names has {needed} bytes, more than the limit of {limit}";
+        TooManyTiles { limit: u64 } => ErrorCode::TooManyTiles, found: *limit,
+            "the archive has more tiles than the limit of {limit}";
+        Unreadable { source: io::Error } => ErrorCode::Unreadable, source: Some(cause(source)),
+            "cannot read on: {source}";
+    }
 }
 
 impl Problem {
     pub(crate) fn at(self, part: Part, offset: u64) -> Error {
-        Error(Box::new((Place { part, member: None, offset }, self)))
-    }
-
-    /// Returns the code, what was needed and what was found.
-    fn facts(&self) -> (ErrorCode, Option<u64>, Option<u64>) {
-        let simply = |code| (code, None, None);
-        match *self {
-            Problem::UnknownStart { .. } => simply(ErrorCode::UnknownStart),
-            Problem::ThinArchive => simply(ErrorCode::ThinArchive),
-            Problem::StartCut { needed, found } => (ErrorCode::StartCut, Some(needed), Some(found)),
-            Problem::PartCut { needed, found } => (ErrorCode::PartCut, Some(needed), Some(found)),
-            Problem::PartUnknown { .. } => simply(ErrorCode::PartUnknown),
-            Problem::HeaderCut { needed, found } => (ErrorCode::HeaderCut, Some(needed), Some(found)),
-            Problem::HeaderDamaged { .. } => simply(ErrorCode::HeaderDamaged),
-            Problem::MemberCut { needed, found } => (ErrorCode::MemberCut, Some(needed), Some(found)),
-            Problem::NameMissing { .. } => simply(ErrorCode::NameMissing),
-            Problem::TileDamaged { .. } => simply(ErrorCode::TileDamaged),
-            Problem::MemberTooLong { needed, limit } => (ErrorCode::MemberTooLong, Some(needed), Some(limit)),
-            Problem::NamesTooLong { needed, limit } => (ErrorCode::NamesTooLong, Some(needed), Some(limit)),
-            Problem::TooManyTiles { limit } => (ErrorCode::TooManyTiles, None, Some(limit)),
-            Problem::Unreadable { .. } => simply(ErrorCode::Unreadable),
-        }
-    }
-}
-
-impl Problem {
-    /// What to do, as the end of an error's text.
-    fn advice(&self) -> &'static str {
-        match self {
-            Problem::UnknownStart { .. } | Problem::NamesTooLong { .. } | Problem::Unreadable { .. } => "",
-            Problem::ThinArchive => "; make an ordinary one of those files with `ar rc`",
-            Problem::StartCut { .. } | Problem::PartCut { .. } => "; copy or export the file again",
-            Problem::PartUnknown { .. } => "; report it if you can, as no sample is public",
-            Problem::MemberTooLong { .. } | Problem::TooManyTiles { .. } => "; raise the limit if the file is trusted",
-            Problem::HeaderCut { .. }
-            | Problem::HeaderDamaged { .. }
-            | Problem::MemberCut { .. }
-            | Problem::NameMissing { .. }
-            | Problem::TileDamaged { .. } => "; copy or make the file again",
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::UnknownStart { first } => {
-                write!(f, "this is neither a Unix archive nor a Poplar executable: it {}", Begins(first))
-            }
-            Problem::ThinArchive => f.write_str("the archive is thin: it has only the names of files"),
-            Problem::StartCut { needed, found } => {
-                write!(f, "the header of a Poplar executable needs {needed} bytes, {found} are left")
-            }
-            Problem::PartCut { needed, found } => {
-                write!(f, "the input ends inside this part, which has {found} of its {needed} packed bytes")
-            }
-            Problem::PartUnknown { first } => {
-                write!(f, "this part was assumed to be a Unix archive, but {}", Begins(first))
-            }
-            Problem::HeaderCut { needed, found } => {
-                write!(f, "the header of an archive's member needs {needed} bytes, {found} are left")
-            }
-            Problem::HeaderDamaged { fault } => {
-                write!(f, "the header of an archive's member is damaged: {fault}")
-            }
-            Problem::MemberCut { needed, found } => {
-                write!(f, "the archive ends inside this member, which has {found} of its {needed} bytes")
-            }
-            Problem::NameMissing { fault } => write!(f, "the name of a member is missing: {fault}"),
-            Problem::TileDamaged { fault } => write!(f, "the ELF file of a tile is damaged: {fault}"),
-            Problem::MemberTooLong { needed, limit } => {
-                write!(f, "this member has {needed} bytes, more than the limit of {limit}")
-            }
-            Problem::NamesTooLong { needed, limit } => {
-                write!(f, "the table of long names has {needed} bytes, more than the limit of {limit}")
-            }
-            Problem::TooManyTiles { limit } => write!(f, "the archive has more tiles than the limit of {limit}"),
-            Problem::Unreadable { source } => write!(f, "cannot read on: {source}"),
-        }
+        Error(Box::new((Place { part, member: None, offset }, Arc::new(self))))
     }
 }
 
@@ -248,7 +184,7 @@ impl fmt::Display for Begins<'_> {
 impl Error {
     /// A failure of the reader, or of popef, which may be inside an `io::Error`.
     pub(crate) fn unreadable(source: io::Error, part: Part, offset: u64) -> Self {
-        Problem::Unreadable { source: Arc::new(source) }.at(part, offset)
+        Problem::Unreadable { source }.at(part, offset)
     }
 
     pub(crate) fn in_member(mut self, name: &Text<'static>) -> Self {
@@ -258,18 +194,17 @@ impl Error {
 
     /// The stable code of the error.
     pub fn code(&self) -> ErrorCode {
-        self.0.1.facts().0
+        self.0.1.code()
     }
 
     /// The kind of the error: what is at fault, and so what may help.
     pub fn kind(&self) -> ErrorKind {
-        match &self.0.1 {
-            Problem::Unreadable { source } => match popef_error_in(source) {
-                Some(error) => error.kind(),
-                None => ErrorKind::Io,
-            },
-            other => other.facts().0.kind(),
-        }
+        self.popef_error().map_or(self.code().kind(), popef::Error::kind)
+    }
+
+    /// The error of popef behind this one.
+    fn popef_error(&self) -> Option<&popef::Error> {
+        self.0.1.source()?.downcast_ref()
     }
 
     /// The place of the problem.
@@ -279,33 +214,40 @@ impl Error {
 
     /// How much was needed, if that is a number.
     pub fn needed(&self) -> Option<u64> {
-        self.0.1.facts().1
+        self.0.1.needed()
     }
 
     /// How much was found, if that is a number. For a limit, how much it allows.
     pub fn found(&self) -> Option<u64> {
-        self.0.1.facts().2
+        self.0.1.found()
+    }
+
+    /// The error as a plain value. The offset counts from the [part](Place::part).
+    pub fn describe(&self) -> Diagnostic {
+        let own = self.code().info();
+        let (info, advice) = self.popef_error().map_or((own, own.advice), |error| (error.info(), error.advice()));
+        let mut described = Diagnostic::new(info, self.reason());
+        described.offset = Some(self.place().offset);
+        (described.needed, described.found) = (self.needed(), self.found());
+        described.advice = advice.words().into();
+        described
     }
 
     /// The text without the place, for callers that show it separately.
     pub fn reason(&self) -> String {
-        format!("{}{}", self.0.1, self.0.1.advice())
-    }
-
-    /// What is wrong, without the place and without advice.
-    pub fn fault(&self) -> String {
         self.0.1.to_string()
     }
 }
 
-/// The error of popef inside an `io::Error`.
-fn popef_error_in(error: &io::Error) -> Option<&popef::Error> {
-    error.get_ref()?.downcast_ref()
+/// The cause of a failure to read: the error of popef inside an `io::Error`, or that itself.
+fn cause(error: &io::Error) -> Cause<'_> {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<popef::Error>());
+    inner.map_or(error as Cause<'_>, |inner| inner)
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}{}", self.0.0, self.0.1, self.0.1.advice())
+        write!(f, "{}: {}", self.0.0, self.0.1)
     }
 }
 
@@ -322,30 +264,22 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0.1 {
-            Problem::Unreadable { source } => match popef_error_in(source) {
-                Some(error) => Some(error),
-                None => Some(&**source),
-            },
-            _ => None,
-        }
+        self.0.1.source()
     }
 }
 
+/// Serialises as a [`Diagnostic`], with the part and the member.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Error {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeStruct;
-
-        let mut object = serializer.serialize_struct("Error", 8)?;
-        object.serialize_field("code", self.code().as_str())?;
-        object.serialize_field("kind", self.kind().as_str())?;
-        object.serialize_field("part", &self.place().part)?;
-        object.serialize_field("member", &self.place().member)?;
-        object.serialize_field("offset", &self.place().offset)?;
-        object.serialize_field("needed", &self.needed())?;
-        object.serialize_field("found", &self.found())?;
-        object.serialize_field("reason", &self.reason())?;
-        object.end()
+        #[derive(serde::Serialize)]
+        struct WithPlace<'e> {
+            #[serde(flatten)]
+            error: Diagnostic,
+            part: Part,
+            member: &'e Option<Text<'static>>,
+        }
+        WithPlace { error: self.describe(), part: self.place().part, member: &self.place().member }
+            .serialize(serializer)
     }
 }

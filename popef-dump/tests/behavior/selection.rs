@@ -76,7 +76,7 @@ fn what_shows_nothing_says_so() {
         let run = run(&interop(), &[args, &["empty.popef"]].concat());
         assert_eq!(run.err, if said { "popef-dump: empty.popef: the file has no blobs\n" } else { "" }, "{args:?}");
     }
-    assert_eq!(run(&interop(), &["-m", "none.popef"]).err.lines().count(), 1);
+    assert_eq!(run(&interop(), &["-m", "none.popef"]).err.lines().count(), 2);
     for args in [&["-a", "--filter", "user_input"][..], &["-t", "--filter", "input*"], &["-t"], &["-m"]] {
         assert_eq!(run(&interop(), &[args, &["add-clean.popef", "executable.popef"]].concat()).err, "", "{args:?}");
     }

@@ -34,7 +34,7 @@ codes! {
         "Export the file again.";
     PickleFirst = "pickle-first", Damaged,
         "The file begins with a Python pickle, as the `.poptorch` files of SDK 2.5 and older do.",
-        "Open it with `OpenOptions::after_pickle`. Do not load the pickle.";
+        Advice::AfterPickle;
     BlobTooSmall = "blob-too-small", Damaged,
         "A blob's header claims a size that is smaller than the header and info message together.",
         "Export the file again: the size was never filled in, or it was overwritten.";
@@ -96,7 +96,7 @@ codes! {
 
     InfoTooLong = "info-too-long", Limit,
         "An info message is longer than `Limits::info_bytes`.",
-        "Raise the limit if you trust the file.";
+        Advice::RaiseLimit;
     TooDeep = "too-deep", Limit,
         "The pointers of a message nest deeper than `Limits::nesting`, or form a cycle.",
         "Do not trust the file: no exporter writes such a message.";
@@ -114,7 +114,7 @@ codes! {
         "Do not trust the file: no framework writes such data.";
     WindowTooLarge = "window-too-large", Limit,
         "Unpacking an executable needs a larger window than `Limits::unpack_window`.",
-        "Raise the limit if you trust the file.";
+        Advice::RaiseLimit;
     TooManyBlobs = "too-many-blobs", Limit,
         "The file has more blobs than can be numbered with 32 bits.",
         "Walk it with `Blobs`, which keeps no index.";
@@ -173,10 +173,10 @@ codes! {
 
     FileExists = "file-exists", Exists,
         "The file exists, and overwriting was not allowed.",
-        "Choose another path, or allow overwriting.";
+        Advice::AllowOverwriting;
     InTheWay = "in-the-way", Exists,
         "What is at the path is not replaced, whatever may be overwritten: a link that must not be followed, or the like.",
-        "Choose another path.";
+        Advice::ChooseAnotherPath;
 
     WrongElementType = "wrong-element-type", WrongType,
         "Elements were requested or given as a type that is not the tensor's type.",
@@ -231,9 +231,15 @@ codes! {
     DataNotKept = "data-not-kept", Unsupported,
         "Only the headers and infos of the file were read, from a stream or by an indexer; its data was skipped.",
         "Open the file itself, or keep all of its bytes in memory.";
+    IsFolder = "is-folder", Unsupported as IsADirectory,
+        "A folder was given where a file is needed.",
+        Advice::NameAFile;
     NotRegularFile = "not-regular-file", Unsupported,
-        "The path is not a regular file: it is a folder, a pipe, a device or the like.",
-        "Use a stream to read from it or to write to it.";
+        "The path is not a regular file: it is a pipe, a device or the like.",
+        Advice::ReadStream;
+    NotReplaceable = "not-replaceable", Unsupported,
+        "The path of a new file is that of a pipe, a device or the like, which cannot be replaced or appended to.",
+        Advice::WriteStream;
 
     IndexUnfinished = "index-unfinished", Misuse,
         "A file was requested from an indexer that still wants bytes.",
@@ -272,6 +278,7 @@ impl From<io::ErrorKind> for ErrorCode {
             io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorCode::StorageFull,
             io::ErrorKind::OutOfMemory => ErrorCode::OutOfMemory,
+            io::ErrorKind::IsADirectory => ErrorCode::IsFolder,
             _ => ErrorCode::Io,
         }
     }

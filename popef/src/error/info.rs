@@ -1,5 +1,6 @@
 //! What the table of a crate says of each of its codes.
 
+use super::advice::Advice;
 use super::kind::ErrorKind;
 
 /// What is known of a code of errors. Each crate has a table of its codes, and all tables have such rows.
@@ -19,25 +20,25 @@ pub struct CodeInfo {
     /// What happened.
     pub meaning: &'static str,
     /// What to do.
-    pub advice: &'static str,
+    pub advice: Advice,
 }
 
 impl CodeInfo {
     /// A row of a table.
-    pub const fn new(name: &'static str, kind: ErrorKind, meaning: &'static str, advice: &'static str) -> Self {
+    pub const fn new(name: &'static str, kind: ErrorKind, meaning: &'static str, advice: Advice) -> Self {
         CodeInfo { name, kind, meaning, advice }
     }
 }
 
-/// Defines an enumeration of codes by its table: name, kind, what happened, and what to do. `as` gives the code an
-/// `io::ErrorKind` that differs from that of its kind.
+/// Defines an enumeration of codes by its table: name, kind, what happened, and what to do: an [`Advice`], or words that are
+/// the same for everybody. `as` gives the code an `io::ErrorKind` that differs from that of its kind.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! codes {
     (
         $(#[$about:meta])*
         pub enum $type:ident $(($what:literal))?;
-        $( $code:ident = $name:literal, $kind:ident $(as $io:ident)?, $meaning:literal, $advice:expr; )+
+        $( $code:ident = $name:literal, $kind:ident $(as $io:ident)?, $meaning:literal, $( $same:literal )? $( $advice:path )?; )+
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,8 +51,8 @@ macro_rules! codes {
 
             /// The row of the code in the table.
             pub const fn info(self) -> $crate::error::CodeInfo {
-                use $crate::error::{CodeInfo, ErrorKind};
-                match self { $( $type::$code => CodeInfo::new($name, ErrorKind::$kind, $meaning, $advice), )+ }
+                use $crate::error::{Advice, CodeInfo, ErrorKind};
+                match self { $( $type::$code => CodeInfo::new($name, ErrorKind::$kind, $meaning, $( Advice::Say($same) )? $( $advice )?), )+ }
             }
 
             /// The name of the code, which never changes.

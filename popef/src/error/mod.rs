@@ -2,6 +2,7 @@
 //!
 //! Each [`Error`] has a stable [`ErrorCode`], and each code belongs to an [`ErrorKind`].
 
+mod advice;
 mod code;
 mod info;
 mod kind;
@@ -15,6 +16,9 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use advice::Advice;
+#[doc(hidden)]
+pub use advice::word_advice;
 pub use code::ErrorCode;
 pub use info::CodeInfo;
 pub use kind::ErrorKind;
@@ -31,8 +35,8 @@ pub use system::{out_of_memory, push, with_room_for};
 
 /// What went wrong, and where.
 ///
-/// The text is one line: the file, the blob, the byte, what was needed and what was found. Programs decide by the
-/// [code](Error::code) or the [kind](Error::kind).
+/// The text is one line: the file, the blob, the byte, what was needed and what was found. [`advice`](Error::advice) says
+/// what to do. Programs decide by the [code](Error::code) or the [kind](Error::kind).
 ///
 /// ```
 /// let cut = &std::fs::read("examples/data/executable.popef")?[..2000];
@@ -95,7 +99,7 @@ impl Error {
         self
     }
 
-    /// What is wrong, without the place and the advice.
+    /// What is wrong, without the place.
     #[doc(hidden)]
     pub fn problem(&self) -> Problem {
         self.0.problem.clone()
@@ -198,22 +202,31 @@ impl Error {
 
     /// The text without the file, the blob and the byte, for callers that show these separately.
     pub fn reason(&self) -> String {
-        format!("{}{}", self.0.problem, self.ending())
+        self.0.problem.to_string()
     }
 
-    /// The advice that ends the text, for some kinds of damage. It may depend on whether there are blobs before this
-    /// one. Rules of checks have advice of their own.
-    fn ending(&self) -> &'static str {
-        match (self.code(), self.blob()) {
-            (ErrorCode::HeaderCut | ErrorCode::BlobCut, Some(1..)) => {
-                "; copy or export the file again, or keep the blobs before this one"
+    /// What to do: the advice of the [code](Self::info), or better one if other blobs of a damaged file can be found.
+    ///
+    /// ```
+    /// use popef::error::Advice;
+    ///
+    /// let cut = &std::fs::read("examples/data/executable.popef")?[..2000];
+    /// let error = popef::File::from_bytes(cut.to_vec()).unwrap_err();
+    /// assert_eq!(error.advice(), Advice::KeepBlobsBefore);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn advice(&self) -> Advice {
+        use ErrorCode::{
+            BlobCut, BlobTooSmall, BlobUnwritten, HeaderCut, HeaderTooLong, InfoPastEnd, MalformedMessage,
+            TooManySegments,
+        };
+        let leaves_others = self.0.blob_range.is_some() || self.blob() > Some(0);
+        match self.code() {
+            HeaderCut | BlobCut | BlobUnwritten if leaves_others => Advice::KeepBlobsBefore,
+            BlobTooSmall | HeaderTooLong | InfoPastEnd | MalformedMessage | TooManySegments if leaves_others => {
+                Advice::KeepWholeBlobs
             }
-            (ErrorCode::HeaderCut | ErrorCode::BlobCut | ErrorCode::CompressedDataDamaged, _) => {
-                "; copy or export the file again"
-            }
-            (ErrorCode::BlobUnwritten, Some(1..)) => "; keep the blobs before this one",
-            (ErrorCode::BlobUnwritten | ErrorCode::CompressedDataMissing, _) => "; export the file again",
-            _ => "",
+            _ => self.info().advice,
         }
     }
 }
@@ -229,7 +242,7 @@ impl fmt::Display for Error {
         if let Some(path) = &self.0.path {
             write!(f, "{}: ", path.display())?;
         }
-        write!(f, "{}{}{}", self.0.location, self.0.problem, self.ending())
+        write!(f, "{}{}", self.0.location, self.0.problem)
     }
 }
 

@@ -16,10 +16,10 @@ use super::info::CodeInfo;
 /// use std::io;
 ///
 /// use popef::OpenOptions;
-/// use popef::error::{CodeInfo, ErrorCode, ErrorKind, SourceError};
+/// use popef::error::{Advice, CodeInfo, ErrorCode, ErrorKind, SourceError};
 /// use popef::read::ReadAt;
 ///
-/// const TORN: CodeInfo = CodeInfo::new("tape-torn", ErrorKind::Io, "The tape is torn.", "Mend the tape.");
+/// const TORN: CodeInfo = CodeInfo::new("tape-torn", ErrorKind::Io, "The tape is torn.", Advice::Say("Mend it."));
 ///
 /// struct Tape;
 ///
@@ -95,7 +95,7 @@ impl Error {
     ///
     /// ```
     /// let error = popef::File::open("no-such-file.popef").unwrap_err();
-    /// assert_eq!((error.info().name, error.info().advice), ("not-found", "Check the path."));
+    /// assert_eq!((error.info().name, error.info().advice.words()), ("not-found", "Check the path."));
     /// ```
     pub fn info(&self) -> CodeInfo {
         let source = StdError::source(self).and_then(<dyn StdError>::downcast_ref).and_then(SourceError::of);

@@ -10,10 +10,10 @@ use super::{Cause, Error};
 #[derive(Clone)]
 pub struct Problem(Arc<dyn Facts>);
 
-/// What is known about a problem besides its text.
-pub trait Facts: fmt::Display + fmt::Debug + Send + Sync {
+/// What is known about a problem besides its text. `C` is the table that has its code.
+pub trait Facts<C = ErrorCode>: fmt::Display + fmt::Debug + Send + Sync {
     /// The code, which follows from the problem.
-    fn code(&self) -> ErrorCode;
+    fn code(&self) -> C;
 
     /// How much was needed, if that is a number.
     fn needed(&self) -> Option<u64>;
@@ -74,13 +74,13 @@ impl fmt::Debug for Problem {
 }
 
 /// Defines the problems of a module. Each has fields, a code, its text, and optionally what was needed, what was found
-/// and its source.
+/// and its source. `of` names the table of another crate, whose problems are no [`Problem`]s.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! problems {
     (
         $(#[$about_room:meta])*
-        $room:ident {
+        $room:ident $(of $codes:ty)? {
             $(
                 $(#[$about:meta])*
                 $problem:ident $({ $($field:ident: $type:ty),+ $(,)? })? => $code:expr,
@@ -96,8 +96,8 @@ macro_rules! problems {
         }
 
         #[allow(unused_variables, reason = "each method needs some of the fields")]
-        impl $crate::seam::Facts for $room {
-            fn code(&self) -> $crate::error::ErrorCode {
+        impl $crate::seam::Facts $(<$codes>)? for $room {
+            fn code(&self) -> $crate::problems!(@code $($codes)?) {
                 match self { $( $room::$problem $({ $($field),+ })? => $code, )+ }
             }
 
@@ -121,6 +121,12 @@ macro_rules! problems {
             }
         }
 
+        $crate::problems!(@from $room $($codes)?);
+    };
+    (@code) => { $crate::error::ErrorCode };
+    (@code $codes:ty) => { $codes };
+    (@from $room:ident $codes:ty) => {};
+    (@from $room:ident) => {
         impl From<$room> for $crate::seam::Problem {
             fn from(problem: $room) -> Self {
                 $crate::seam::Problem::new(problem)

@@ -14,11 +14,11 @@ problems! {
         Io { doing: &'static str, source: io::Error } => code_of(source), source: Some(source),
             "cannot {doing}: {source}";
         FileBusy => ErrorCode::FileBusy,
-            "the file is being written by somebody else; try again when that has ended";
+            "the file is being written by somebody else";
         OutOfMemory { needed: u64 } => ErrorCode::OutOfMemory, needed: *needed,
-            "there is not enough memory for {needed} bytes; read the data in parts";
+            "there is not enough memory for {needed} bytes";
         AddressSpace { needed: u64 } => ErrorCode::AddressSpace, needed: *needed,
-            "{needed} bytes do not fit into this machine's address space; read the data in parts";
+            "{needed} bytes do not fit into this machine's address space";
     }
 }
 

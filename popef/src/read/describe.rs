@@ -6,7 +6,7 @@ use super::executable::ExecutableBlob;
 use super::file::File;
 use super::tensor::DataBlob;
 use crate::error::Error;
-use crate::types::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info, Text};
+use crate::types::{BlobInfo, DescribedExecutable, ExecutableInside, FileInfo, Info, Text};
 
 impl File {
     /// Describes the file and its blobs as a plain value, without reading data.
@@ -67,21 +67,6 @@ impl ExecutableBlob<'_> {
     /// Reads what the executable's first bytes say: the format of compression, and Poplar's header.
     pub fn inside(&self) -> Result<ExecutableInside, Error> {
         Ok(ExecutableInside { compression: self.compression()?, poplar_header: self.poplar_header()? })
-    }
-}
-
-impl Error {
-    /// Returns the error as a plain value, without its path.
-    pub fn describe(&self) -> ErrorInfo {
-        ErrorInfo {
-            message: self.reason(),
-            kind: self.kind(),
-            code: self.code(),
-            blob: self.blob(),
-            offset: self.offset(),
-            needed: self.needed(),
-            found: self.found(),
-        }
     }
 }
 

@@ -6,20 +6,20 @@ use crate::types::DataType;
 problems! {
     /// Problems of a file, of its data, or of a request for them.
     ReadProblem {
-        NotRegularFile { source: io::Error } => ErrorCode::NotRegularFile, source: Some(source),
+        NotRegularFile { source: io::Error } => not_regular(source), source: Some(source),
             "cannot read it by position: {source}";
         PickleFirst { end: Option<u64>, len: u64 } => ErrorCode::PickleFirst, found: *end,
             "{}", pickle_first(*end, *len);
         StartPastEnd { start: u64, len: u64 } => ErrorCode::NoSuchBytes, needed: *start, found: *len,
             "the first blob was said to begin at byte {start}, but the file has {}", counted(*len, "byte");
         FileChanged => ErrorCode::FileChanged,
-            "the file was changed by somebody else after it was opened; open it again";
+            "the file was changed by somebody else after it was opened";
         IndexUnfinished { start: u64, end: u64 } => ErrorCode::IndexUnfinished,
             "the index is not finished: it was not given the bytes from {start} to {end}";
         TooManyBlobs => ErrorCode::TooManyBlobs,
             "the file has more blobs than can be numbered with 32 bits";
         DataNotKept => ErrorCode::DataNotKept,
-            "the data was passed over, only headers and infos were read; open the file itself to read it";
+            "the data was passed over, only headers and infos were read";
         DataTooShort { needed: u64, found: u64 } => ErrorCode::DataTooShort, needed: *needed, found: *found,
             "the data is too short: shape and type call for {}, the blob holds {found}", counted(*needed, "byte");
         NotBool { element: u64, value: u8 } => ErrorCode::NotBool,
@@ -51,4 +51,9 @@ fn pickle_first(end: Option<u64>, len: u64) -> String {
                  is not known"
             .to_owned(),
     }
+}
+
+/// The code for a path or handle that is not a regular file.
+fn not_regular(source: &io::Error) -> ErrorCode {
+    if source.kind() == io::ErrorKind::IsADirectory { ErrorCode::IsFolder } else { ErrorCode::NotRegularFile }
 }

@@ -3,8 +3,9 @@
 #[cfg(feature = "serde")]
 pub(crate) mod serde_impls;
 
-use crate::error::{ErrorCode, ErrorKind};
-use crate::types::{BlobType, Compression, FeedDataInfo, Metadata, OpaqueInfo, PoplarHeader, TensorDataInfo, Text};
+use crate::types::{
+    BlobType, Compression, Diagnostic, FeedDataInfo, Metadata, OpaqueInfo, PoplarHeader, TensorDataInfo, Text,
+};
 
 /// The description of a file, made without reading data. [`File::describe`](crate::File::describe) returns it.
 ///
@@ -32,7 +33,7 @@ pub struct FileInfo {
     /// The blobs in file order. For a damaged file, the blobs before the damage.
     pub blobs: Vec<BlobInfo>,
     /// Why the file could not be read to its end.
-    pub error: Option<ErrorInfo>,
+    pub error: Option<Diagnostic>,
 }
 
 /// The description of a blob, made without reading its data. [`Blob::describe`](crate::Blob::describe) returns it.
@@ -67,7 +68,7 @@ pub struct BlobInfo {
     /// The fields of the info message, which depend on the blob's type.
     pub info: Info,
     /// What is wrong with the blob, if anything. The other fields are valid even then.
-    pub error: Option<ErrorInfo>,
+    pub error: Option<Diagnostic>,
 }
 
 /// The fields of a blob's info message, by blob type.
@@ -117,28 +118,6 @@ pub struct ExecutableInside {
     pub compression: Option<Compression>,
     /// The header that Poplar puts before an executable. `None` if the bytes do not begin with one.
     pub poplar_header: Option<PoplarHeader>,
-}
-
-/// An [`Error`](crate::Error) as a plain value, without the path. With the feature `serde`, an error serialises in the
-/// same way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct ErrorInfo {
-    /// The text of the error, without the file, the blob and the byte.
-    pub message: String,
-    /// The kind of the error.
-    pub kind: ErrorKind,
-    /// The stable code of the error.
-    pub code: ErrorCode,
-    /// The blob's number in the file, if the error is about a blob.
-    pub blob: Option<usize>,
-    /// The byte of the file that the error is about.
-    pub offset: Option<u64>,
-    /// How much was needed, if that is a number.
-    pub needed: Option<u64>,
-    /// How much was found, if that is a number.
-    pub found: Option<u64>,
 }
 
 /// The fields of a blob's description, each of a type that serialises.

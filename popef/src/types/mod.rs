@@ -7,6 +7,7 @@
 mod compression;
 mod data_type;
 pub(crate) mod described;
+mod diagnostic;
 mod element_sources;
 mod escape;
 mod float8;
@@ -24,7 +25,8 @@ mod text;
 pub use compression::Compression;
 pub(crate) use data_type::data_types;
 pub use data_type::{DataType, NumberKind};
-pub use described::{BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
+pub use described::{BlobInfo, DescribedExecutable, ExecutableInside, FileInfo, Info};
+pub use diagnostic::Diagnostic;
 pub use element_sources::ElementSources;
 pub use escape::{escape, is_hidden};
 /// The crate `half`, whose `f16` is the element type of F16 tensors.

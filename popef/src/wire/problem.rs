@@ -29,7 +29,7 @@ problems! {
             "the blob is incomplete: its first bytes are zeros, a program was stopped while it wrote here";
         BlobTooSmall { needed: u64, found: u64 } => ErrorCode::BlobTooSmall, needed: *needed, found: *found,
             "the header gives the blob {}, but its header and info alone need {needed}; the size was never filled in \
-             or was overwritten, export the file again", counted(*found, "byte");
+             or was overwritten", counted(*found, "byte");
         TooManySegments { message: Message, found: u64 } => ErrorCode::TooManySegments, found: *found,
             "the {message} message claims {found} segments, more than the 511 that any reader accepts; this is not a \
              PopEF file, or its bytes were overwritten here";
@@ -42,25 +42,21 @@ problems! {
         Malformed { message: Message, field: &'static str, source: capnp::Error } =>
             ErrorCode::MalformedMessage, source: Some(source),
             "the {message} message cannot be read at {field}: {}; its bytes were overwritten or written by a faulty \
-             program, export the file again", lower_case_phrase(source);
+             program", lower_case_phrase(source);
         NotNumbers { message: Message, field: &'static str } => ErrorCode::MalformedMessage,
             "the {message} message cannot be read at {field}: its elements are not 64-bit numbers side by side; its \
-             bytes were overwritten or written by a faulty program, export the file again";
+             bytes were overwritten or written by a faulty program";
         InfoTooLong { needed: u64, limit: u64 } => ErrorCode::InfoTooLong, needed: *needed, found: *limit,
-            "the info message has {needed} bytes, more than the limit of {limit}; raise the limit if the file is \
-             trusted";
+            "the info message has {needed} bytes, more than the limit of {limit}";
         TooDeep { message: Message, limit: u16 } => ErrorCode::TooDeep,
-            "the {message} message's pointers nest deeper than {limit}, or in a circle; no exporter writes that, do \
-             not trust the file";
+            "the {message} message's pointers nest deeper than {limit}, or in a circle";
         TooManyVisits { message: Message, limit: u32 } => ErrorCode::TooManyVisits,
             "the {message} message's pointers share so much that reading it would visit more than {limit} times its \
-             length; no exporter writes that, do not trust the file";
+             length";
         TooManyElements { found: u64, limit: u64 } => ErrorCode::TooManyElements, needed: *found, found: *limit,
-            "the metadata's lists claim {found} elements, more than its message has words ({limit}); no exporter \
-             writes that, do not trust the file";
+            "the metadata's lists claim {found} elements, more than its message has words ({limit})";
         MetadataTooLarge { needed: u64, limit: u64 } => ErrorCode::MetadataTooLarge, needed: *needed, found: *limit,
-            "the metadata would take more than {limit} bytes of memory, out of proportion to its message; no exporter \
-             writes that, do not trust the file";
+            "the metadata would take more than {limit} bytes of memory, out of proportion to its message";
         TooLongToWrite { message: Message, needed: u64, limit: u64 } =>
             ErrorCode::MessageTooLong, needed: *needed, found: *limit,
             "the {message} message needs {needed} bytes, more than the {limit} that readers accept";

@@ -105,7 +105,7 @@ fn open(storage: &dyn Storage, path: &Path) -> Result<(Box<dyn Handle>, PathBuf)
     let (target, found) = resolve(storage, path).map_err(&failed)?;
     match found {
         Some(Found::Folder) => return Err(WriteProblem::IsFolder.into()),
-        Some(Found::Other) => return Err(WriteProblem::NotRegularFile.into()),
+        Some(Found::Other) => return Err(WriteProblem::NotReplaceable.into()),
         _ => {}
     }
     let handle = open_locked(storage, &target, Access::ReadWrite).map_err(&failed)?.ok_or(SystemProblem::FileBusy)?;

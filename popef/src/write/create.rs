@@ -137,7 +137,7 @@ impl CreateOptions {
         match found {
             Some(Found::Link) => Err(WriteProblem::IsLink.into()),
             // The links of /dev/stdout and /proc/self/fd lead to pipes that have no path.
-            None if target != path && fs::metadata(path).is_ok() => Err(WriteProblem::NotRegularFile.into()),
+            None if target != path && fs::metadata(path).is_ok() => Err(WriteProblem::NotReplaceable.into()),
             None if is_of_folder(&target) => {
                 Err(WriteProblem::NamesFolder { source: io::ErrorKind::NotFound.into() }.into())
             }
@@ -318,7 +318,7 @@ fn lock_old(
         Some(Found::PlainFile) if !overwrite => return Err(WriteProblem::FileExists.into()),
         Some(Found::PlainFile) => {}
         // Overwriting it would not help.
-        Some(_) => return Err(WriteProblem::NotRegularFile.into()),
+        Some(_) => return Err(WriteProblem::NotReplaceable.into()),
     }
     match open_locked(storage, target, Access::Read) {
         Ok(Some(old)) => Ok(Some(old)),

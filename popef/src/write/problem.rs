@@ -35,7 +35,7 @@ problems! {
         NotUndone => ErrorCode::StreamBroken,
             "a blob was left unfinished in a stream, which cannot go back; what was written is not a PopEF file";
         WriterFailed => ErrorCode::WriterFailed,
-            "writing failed before, and this writer cannot go on; write the file anew";
+            "writing failed before, and this writer cannot go on";
         BeforeAppend { damage: Problem } =>
             damage.code(), needed: damage.needed(), found: damage.found(), source: damage.source(),
             "nothing is appended to a damaged file, recover it first; the damage: {damage}";
@@ -47,7 +47,7 @@ problems! {
         FileExists => ErrorCode::FileExists,
             "the file exists, and overwriting was not allowed";
         CopyFromTarget => ErrorCode::CopyFromTarget,
-            "the blob would be copied out of the very file that is being appended to; read it from another copy";
+            "the blob would be copied out of the very file that is being appended to";
         WrongInfo { blob: String, found: BlobType } => ErrorCode::WrongInfo,
             "{blob} cannot be copied with the info of a blob of type {found}";
         UnpackedSizeChanged { blob: String, needed: u64, found: u64 } =>
@@ -64,21 +64,20 @@ problems! {
         NotUnpacked { blob: String, error: Error } =>
             error.code(), needed: error.needed(), found: error.found(), source: Some(error),
             "{blob} was given data that does not unpack: {error}";
-        IsFolder => ErrorCode::NotRegularFile,
-            "this is a folder: name a file in it";
+        IsFolder => ErrorCode::IsFolder,
+            "this is a folder";
         /// The path of a new file ends with a separator.
         NamesFolder { source: io::Error } => ErrorCode::NoFolder, source: Some(source),
-            "this is the path of a folder that does not exist: make it, and name a file in it";
+            "this is the path of a folder that does not exist";
         NoFolder { folder: PathBuf, source: io::Error } => ErrorCode::NoFolder, source: Some(source),
             "the folder {} does not exist", folder.display();
         IsLink => ErrorCode::InTheWay,
             "it is a link, and nothing is written through links";
-        NotRegularFile => ErrorCode::NotRegularFile,
-            "this is not a regular file, so it cannot be replaced or appended to; write to it as to a stream";
+        NotReplaceable => ErrorCode::NotReplaceable,
+            "this is not a regular file, so it cannot be replaced or appended to";
         /// The length of a file that is being written is not that of what was written.
         FileResized => ErrorCode::FileResized,
-            "the file was made shorter or longer by somebody else while it was written, without its lock; look at what \
-             is there, and write again";
+            "the file was made shorter or longer by somebody else while it was written, without its lock";
         TemporaryGone => ErrorCode::FileChanged,
             "cannot put the new file in its place: its temporary file was removed or replaced by somebody else";
         FolderNotFlushed { source: io::Error } => ErrorCode::FolderNotFlushed, source: Some(source),

@@ -285,7 +285,7 @@ pub(super) fn open_locked(storage: &dyn Storage, path: &Path, access: Access) ->
 
 /// Makes a problem from the error of [`Storage::open`].
 pub(super) fn not_opened(doing: &'static str) -> impl Fn(io::Error) -> Problem {
-    move |source| if is_not_regular(&source) { WriteProblem::NotRegularFile.into() } else { Problem::io(doing, source) }
+    move |source| if is_not_regular(&source) { WriteProblem::NotReplaceable.into() } else { Problem::io(doing, source) }
 }
 
 /// How often to try again if other programs keep replacing a file.

@@ -176,7 +176,8 @@ fn folders_and_missing_files_are_errors_that_name_the_path() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().to_owned(), "/dev/null".into(), "/dev/zero".into()] {
         let error = File::open(&path).unwrap_err();
-        assert_eq!((error.code(), error.path()), (ErrorCode::NotRegularFile, Some(path.as_path())), "{error}");
+        let code = if path.is_dir() { ErrorCode::IsFolder } else { ErrorCode::NotRegularFile };
+        assert_eq!((error.code(), error.path()), (code, Some(path.as_path())), "{error}");
         assert!(error.reason().ends_with("it is not a regular file"), "{error}");
     }
     let missing = folder.path().join("missing.popef");

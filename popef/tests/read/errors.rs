@@ -1,9 +1,8 @@
-//! Error codes: each happens, becomes the right error of `std::io`, has its name, and has its line in docs/ERRORS.md.
+//! Error codes: each happens, becomes the right error of `std::io`, and has its name.
 
 use crate::common::{testdata, writing};
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::ops::ControlFlow;
@@ -38,9 +37,13 @@ const NOT_HERE: &[(ErrorCode, Option<io::ErrorKind>)] = &[
     // Only Unix has links that any user can make.
     #[cfg(not(unix))]
     (ErrorCode::InTheWay, Some(io::ErrorKind::AlreadyExists)),
-    // Elsewhere nobody can take the name of a file that is open.
+    // Elsewhere nobody can take the name of a file that is open, and devices have no paths.
     #[cfg(not(unix))]
     (ErrorCode::LeftBehind, None),
+    #[cfg(not(unix))]
+    (ErrorCode::NotRegularFile, Some(io::ErrorKind::Unsupported)),
+    #[cfg(not(unix))]
+    (ErrorCode::NotReplaceable, Some(io::ErrorKind::Unsupported)),
     // On Windows a file that is appended to cannot be resized by others.
     #[cfg(windows)]
     (ErrorCode::FileResized, Some(io::ErrorKind::Other)),
@@ -166,7 +169,7 @@ impl Write for Failing {
 }
 
 fn of_reading() -> Vec<Case> {
-    use io::ErrorKind::{InvalidInput, Other, Unsupported};
+    use io::ErrorKind::{InvalidInput, IsADirectory, Other, Unsupported};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     fs::copy(testdata("interop/all-types.popef"), &path).unwrap();
@@ -185,7 +188,7 @@ fn of_reading() -> Vec<Case> {
         (ErrorCode::NoSuchElements, InvalidInput, f8.range(0..1000).unwrap_err()),
         (ErrorCode::BufferTooSmall, InvalidInput, item.convert_into(&mut [0.0]).unwrap_err()),
         (ErrorCode::DataNotKept, Unsupported, data_of_stream),
-        (ErrorCode::NotRegularFile, Unsupported, File::open(folder.path()).unwrap_err()),
+        (ErrorCode::IsFolder, IsADirectory, File::open(folder.path()).unwrap_err()),
     ];
     fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
     cases.push((ErrorCode::FileChanged, Other, f8.data().read().unwrap_err()));
@@ -193,7 +196,7 @@ fn of_reading() -> Vec<Case> {
 }
 
 fn of_writing() -> Vec<Case> {
-    use io::ErrorKind::{AlreadyExists, InvalidInput, NotFound, Other, ResourceBusy};
+    use io::ErrorKind::{AlreadyExists, InvalidInput, NotFound, Other, ResourceBusy, Unsupported};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     fs::copy(testdata("interop/executable.popef"), &path).unwrap();
@@ -237,6 +240,8 @@ fn of_writing() -> Vec<Case> {
             vec![
                 (ErrorCode::InTheWay, AlreadyExists, error),
                 (ErrorCode::LeftBehind, kind, taken.discard().unwrap_err()),
+                (ErrorCode::NotRegularFile, Unsupported, File::open("/dev/null").unwrap_err()),
+                (ErrorCode::NotReplaceable, Unsupported, Writer::create("/dev/null").unwrap_err()),
             ],
         ]
         .concat()
@@ -315,39 +320,3 @@ fn codes_and_kinds_serialise_by_their_names() {
     let error = serde_json::from_str::<ErrorCode>(r#""blob""#).unwrap_err();
     assert!(error.to_string().starts_with("\"blob\" is not an error code"), "{error}");
 }
-
-#[test]
-fn docs_errors_md_is_made_from_the_table_of_codes() {
-    let mut page = String::from(PAGE_HEAD);
-    for &kind in ErrorKind::ALL {
-        write!(page, "\n## {kind}\n\n{}\n\n", kind.meaning()).unwrap();
-        page += "| code | in `std::io` | what happened | what to do |\n|---|---|---|---|\n";
-        for code in ErrorCode::ALL.iter().filter(|code| code.kind() == kind) {
-            let io_kind = code.io_kind().map_or("the source's".to_owned(), |kind| format!("`{kind:?}`"));
-            writeln!(page, "| `{code}` | {io_kind} | {} | {} |", code.info().meaning, code.info().advice).unwrap();
-        }
-    }
-    let path = "../docs/ERRORS.md";
-    if std::env::var_os("POPEF_RENEW").is_some() {
-        fs::write(path, &page).unwrap();
-    }
-    let before = fs::read_to_string(path).unwrap_or_default();
-    assert!(before == page, "{path} is not as before; if this is meant, run the test with POPEF_RENEW=1");
-}
-
-const PAGE_HEAD: &str = "\
-# The errors
-
-Each error of the library has a stable code, and each code belongs to a kind. This page is made from the table in
-`popef/src/error/code.rs`. After a change there, `POPEF_RENEW=1 cargo test -p popef --test read errors::` renews it.
-
-- In Rust, `Error::code()` and `Error::kind()` return them, and `ErrorCode` and `ErrorKind` are shown, parsed and serialised
-  by these names. In the JSON of `popef-dump` they are the `code` and `kind` of an `error`. The tool has one more code,
-  `not-popef` of the kind `notPopef`: the file is something else, which the message names.
-- A code is never used for another error, and never moves to another kind. Later versions add codes and kinds, so a program
-  needs a branch for unknown ones.
-- The text of an error is for people and may change. `Error` also has its details as values: the file, the blob, the byte,
-  how much was needed and how much was found.
-- An error that passes through `std::io`, for example from a reader, is a `std::io::Error` of the kind in the second column.
-  \"The source's\" means the kind of the system's own error, which is the `source()`.
-";

@@ -157,7 +157,7 @@ mod open_files {
     fn an_open_folder_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let handle = fs::File::open(folder.path()).unwrap();
-        assert_eq!(OpenOptions::new().file(handle).unwrap_err().code(), ErrorCode::NotRegularFile);
+        assert_eq!(OpenOptions::new().file(handle).unwrap_err().code(), ErrorCode::IsFolder);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::files::{EmptyList, files};
 use super::mend::mends;
 use super::policy;
 use crate::groups::{Checks, Sources};
-use crate::line::advised;
+use crate::line::failure;
 use crate::log::{Log, Verbosity};
 use crate::program::{Complaint, Program, Refusal};
 use crate::screen::{progress, screen};
@@ -237,18 +237,15 @@ impl Check<'_> {
         files.iter().for_each(|opened| self.log.cost(opened));
         // Findings of nothing are not written to the file.
         let leaves_file = self.leaves_file && files.iter().any(|opened| opened.file.is_ok());
-        let unread = files.iter().filter_map(|opened| self.unread(opened, leaves_file)).collect();
         let notices = files.iter().filter_map(notice).collect();
         let mends = mends(&files, &report);
-        let files = files.into_iter().map(|opened| checked(opened, leaves_file)).collect();
+        let files: Vec<_> = files.into_iter().map(|opened| checked(opened, leaves_file)).collect();
+        let unread = files
+            .iter()
+            .filter(|file| self.program.tells_unread && file.size.is_none())
+            .filter_map(|file| file.failure.as_ref());
+        let unread = unread.map(Complaint::from).collect();
         Checked { group: Group::new(files, report).mended_by(mends), unread, notices }
-    }
-
-    /// The complaint about a file that could not be opened, if the program says more than the report.
-    fn unread(&self, opened: &Opened, leaves_file: bool) -> Option<Complaint> {
-        let is_told = self.program.advise.is_some() && opened.file.is_err();
-        let failure = is_told.then(|| self.program.failure(opened, leaves_file)).flatten()?;
-        Some(self.program.complaint(&opened.path, &failure))
     }
 
     /// Shows a report in each format. Every format has what could not be checked.
@@ -273,8 +270,8 @@ impl Check<'_> {
 fn checked(opened: Opened, leaves_file: bool) -> CheckedFile {
     let size = opened.file().map(File::size);
     let network = opened.network.as_ref().map(Network::cost).map(|cost| (cost.requests, cost.bytes));
-    let foreign = opened.foreign.map(|foreign| advised(&foreign, &opened.path, leaves_file));
-    CheckedFile { path: opened.path, size, foreign, network }
+    let failure = failure(&opened, leaves_file);
+    CheckedFile { path: opened.path, size, failure, network }
 }
 
 /// The notice for users about how a file was read.

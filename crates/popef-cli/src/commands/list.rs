@@ -6,15 +6,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use popef::File;
-use popef::types::BlobType;
+use popef::types::{BlobType, Diagnostic};
 use popef_open::{Cost, Inputs, Network, Opened, Presence, Provided, StreamData, in_order, name_of};
-use popef_show::{
-    Failure, Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape,
-};
+use popef_show::{Failures, FileReport, FileToShow, ListFormat, ListRenderer, Options, Out, Provider, Workers, escape};
 
 use super::files::{EmptyList, files, values_meant};
 use crate::filter::given;
 use crate::groups::{Narrow, Parts, Sources};
+use crate::line::failure;
 use crate::log::{Log, Verbosity};
 use crate::program::{Complaint, Program, Refusal, UNREAD};
 use crate::screen::{progress, screen};
@@ -230,7 +229,7 @@ impl Show<'_> {
     /// Shows one file.
     fn file(&self, index: usize, opened: &Opened, provided: &Provided<'_>, out: &mut Out) -> io::Result<Shown> {
         self.log_file(opened);
-        let failure = self.program.failure(opened, false);
+        let failure = failure(opened, false);
         let input = FileToShow {
             index,
             path: &opened.path,
@@ -252,7 +251,7 @@ impl Show<'_> {
         self.renderer.file(out, &report, &mut failures)?;
         self.log.cost(opened);
         let line = |failure: String| format!("{}: {failure}", name_of(&opened.path));
-        let complaint = |failure: &Failure| self.program.complaint(&opened.path, failure);
+        let complaint = |error: &Diagnostic| Complaint::from(&error.clone().in_file(&opened.path));
         let more = failures.more().map(|more| Complaint::from(line(more)));
         let complaints: Vec<_> =
             failures.first().iter().map(complaint).chain(more).chain(failure.iter().map(complaint)).collect();

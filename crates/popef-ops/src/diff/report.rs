@@ -3,7 +3,7 @@
 use std::fmt;
 
 use popef::read::{PoplarHeader, Value};
-use popef::types::{BlobType, ErrorInfo};
+use popef::types::{BlobType, Diagnostic};
 use serde::{Serialize, Serializer};
 
 use crate::name::Name;
@@ -36,7 +36,7 @@ pub struct BlobDiff {
     pub bytes: Option<BytesDiff>,
     /// The part that cannot be compared, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorInfo>,
+    pub error: Option<Diagnostic>,
 }
 
 /// What became of a blob.

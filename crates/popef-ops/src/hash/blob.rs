@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use popef::read::{Limits, Unpack};
-use popef::types::ErrorInfo;
+use popef::types::Diagnostic;
 use popef::{Blob, Content};
 
 use super::HashOptions;
@@ -21,7 +21,7 @@ pub(super) struct BlobDigests {
     pub(super) content: Digests,
     /// The digest of its header and info.
     pub(super) header: Digests,
-    pub(super) error: Option<Box<ErrorInfo>>,
+    pub(super) error: Option<Box<Diagnostic>>,
 }
 
 /// Computes the digests of a blob from a reader of its stored data. If the data is damaged, the reader is still read to

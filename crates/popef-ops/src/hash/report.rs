@@ -1,6 +1,6 @@
 //! What hashing a file gives.
 
-use popef::types::{BlobType, ErrorInfo, Text};
+use popef::types::{BlobType, Diagnostic, Text};
 use popef::{Blob, Content};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub struct BlobHash {
     pub content: Digests,
     /// Why the content has no digest.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorInfo>,
+    pub error: Option<Diagnostic>,
 }
 
 impl BlobHash {

@@ -165,15 +165,21 @@ class RecoverReport(TypedDict):
     keptBytes: int
     leftOutBlobs: int
     lostBytes: int
-    damage: Damage | None
+    damage: Error | None
     lost: RecoverReportLost
 
 @type_check_only
-class Damage(TypedDict):
+class Error(TypedDict):
+    code: str
+    kind: Literal['damaged', 'unknown', 'limit', 'outOfMemory', 'changed', 'busy', 'io', 'stopped', 'exists', 'wrongType', 'outOfRange', 'duplicate', 'unsupported', 'misuse', 'notPopef', 'request']
+    message: str
+    file: str | None
+    fileBytes: NotRequired[str]
     blob: int | None
     offset: int | None
-    code: str
-    message: str
+    needed: int | None
+    found: int | None
+    advice: str
 
 @type_check_only
 class RecoverReportLost(TypedDict):
@@ -186,7 +192,7 @@ class RecoverReportLostFirstItem(TypedDict):
     start: int
     bytes: int
     isRest: bool
-    damage: Damage
+    damage: Error
 
 @type_check_only
 class DiffReport(TypedDict):
@@ -263,16 +269,6 @@ class ValueDiffFirst(TypedDict):
     index: list[int]
     a: float | bool | str
     b: float | bool | str
-
-@type_check_only
-class Error(TypedDict):
-    message: str
-    kind: Literal['damaged', 'unknown', 'limit', 'outOfMemory', 'changed', 'busy', 'io', 'stopped', 'exists', 'wrongType', 'outOfRange', 'duplicate', 'unsupported', 'misuse', 'notPopef']
-    code: str
-    blob: int | None
-    offset: int | None
-    needed: int | None
-    found: int | None
 
 @type_check_only
 class HashReport(TypedDict):

@@ -1,7 +1,7 @@
 //! The rows that an operation reports for the blobs, as a list of dicts.
 
 use popef::error::ErrorCode;
-use popef_ops::{Code, Error};
+use popef_ops::Error;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Serialize;

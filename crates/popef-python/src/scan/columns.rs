@@ -156,7 +156,7 @@ impl<'a> Row<'a> {
         let error = of_tensor().or_else(of_metadata).or_else(of_compression);
         let path = &self.scanned.path;
         let of_hash = || self.hashes_of_blob()?.error.as_deref();
-        let described = || of_hash().map(|error| Fault::described(error, path));
+        let described = || of_hash().map(|error| Fault::described(error.clone(), path));
         error.map(|error| Fault::of(&error, path)).or_else(described)
     }
 
@@ -235,13 +235,16 @@ const FILE: Column = column("file", Kind::Text, |row| Cell::Text(row.file()));
 const FILE_BYTES: Column = column("file_bytes", Kind::Bytes, |row| Cell::bytes(Some(row.file())));
 const FILE_SIZE: Column = column("file_size", Kind::Int, |row| Cell::int(row.scanned.size));
 
-const ERROR_CODE: Column = column("error_code", Kind::Text, |row| Cell::text(row.fault().map(|fault| fault.code)));
-const ERROR_KIND: Column = column("error_kind", Kind::Text, |row| Cell::text(row.fault().map(|fault| fault.kind)));
+const ERROR_CODE: Column =
+    column("error_code", Kind::Text, |row| Cell::text(row.fault().map(|fault| &*fault.described.code)));
+const ERROR_KIND: Column =
+    column("error_kind", Kind::Text, |row| Cell::text(row.fault().map(|fault| fault.described.kind.as_str())));
 const ERROR_MESSAGE: Column =
-    column("error_message", Kind::Text, |row| Cell::text(row.fault().map(|fault| fault.message.as_str())));
-const ERROR_BLOB: Column = column("error_blob", Kind::Int, |row| Cell::count(row.fault().and_then(|fault| fault.blob)));
+    column("error_message", Kind::Text, |row| Cell::text(row.fault().map(|fault| fault.described.message.as_str())));
+const ERROR_BLOB: Column =
+    column("error_blob", Kind::Int, |row| Cell::count(row.fault().and_then(|fault| fault.described.blob)));
 const ERROR_OFFSET: Column =
-    column("error_offset", Kind::Int, |row| Cell::int(row.fault().and_then(|fault| fault.offset)));
+    column("error_offset", Kind::Int, |row| Cell::int(row.fault().and_then(|fault| fault.described.offset)));
 
 const CHECK_SEVERITY: Column =
     column("check_severity", Kind::Text, |row| Cell::text(row.worst())).needing(Needs::Check);

@@ -351,19 +351,9 @@ fn to_python<'py>(py: Python<'py>, cell: Cell<'_>) -> PyResult<Bound<'py, PyAny>
 fn exception(py: Python<'_>, fault: &Fault) -> PyErr {
     match &fault.error {
         Some(error) => raise_operation(py, error),
-        None => fault_error(py, fault),
+        None => {
+            let message = format!("{}: {}", fault.path.display(), fault.described.message);
+            popef_error(py, &message, &fault.described, Some(&fault.path))
+        }
     }
-}
-
-/// A `PopefError` for what the library has no error for.
-fn fault_error(py: Python<'_>, fault: &Fault) -> PyErr {
-    popef_error(py, &format!("{}: {}", fault.path.display(), fault.message), || {
-        let fields = PyDict::new(py);
-        fields.set_item("code", fault.code)?;
-        fields.set_item("kind", fault.kind)?;
-        fields.set_item("path", fault.path.as_os_str())?;
-        fields.set_item("blob", fault.blob)?;
-        fields.set_item("offset", fault.offset)?;
-        Ok(fields)
-    })
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use popef::error::ErrorKind;
 use popef::read::Compression;
-use popef::types::{BlobType, ErrorInfo};
+use popef::types::{BlobType, Diagnostic};
 use popef::{Error, File, OpenOptions};
 use popef_check::{CheckOptions, Finding, Report, check_with_progress};
 use popef_open::{Foreign, StreamData};
@@ -39,47 +39,30 @@ pub(super) struct Hashing {
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) path: PathBuf,
-    pub(super) code: &'static str,
-    pub(super) kind: &'static str,
-    pub(super) message: String,
-    pub(super) blob: Option<usize>,
-    pub(super) offset: Option<u64>,
+    pub(super) described: Box<Diagnostic>,
     /// The error itself, if it says all.
     pub(super) error: Option<Arc<popef_ops::Error>>,
 }
 
 impl Fault {
-    pub(super) fn described(info: &ErrorInfo, path: &Path) -> Self {
-        Fault {
-            path: path.to_owned(),
-            code: info.code.as_str(),
-            kind: info.kind.as_str(),
-            message: info.message.clone(),
-            blob: info.blob,
-            offset: info.offset,
-            error: None,
-        }
+    pub(super) fn described(described: Diagnostic, path: &Path) -> Self {
+        Fault { path: path.to_owned(), described: Box::new(described), error: None }
     }
 
     pub(super) fn of(error: &Error, path: &Path) -> Self {
-        Fault { error: Some(Arc::new(error.clone().into())), ..Fault::described(&error.describe(), path) }
+        Fault { error: Some(Arc::new(error.clone().into())), ..Fault::described(error.describe(), path) }
     }
 
     fn of_operation(error: popef_ops::Error, path: &Path) -> Self {
-        if let Some(error) = error.library() {
-            return Fault::of(error, path);
-        }
-        let kind = error.kind().as_str();
-        let (code, message) = (error.code(), error.to_string());
-        let error = Some(Arc::new(error.in_file(path)));
-        Fault { path: path.to_owned(), code, kind, message, blob: None, offset: None, error }
+        let error = error.in_file(path);
+        Fault { path: path.to_owned(), described: Box::new(error.describe()), error: Some(Arc::new(error)) }
     }
 
     /// The fault of a file that is plainly something else.
     fn with_foreign(self, foreign: Option<&Foreign>) -> Self {
         let Some(foreign) = foreign else { return self };
-        let message = foreign.advising("popef ls");
-        Fault { code: Foreign::CODE, kind: Foreign::KIND, message, error: None, ..self }
+        let described = foreign.describe(&self.path, |instead| Some(format!("popef ls {instead}")));
+        Fault::described(described, &self.path)
     }
 }
 
@@ -164,7 +147,7 @@ pub(super) struct BlobHashes {
     pub(super) data: Option<Digest>,
     pub(super) content: Option<Digest>,
     /// Why the content has no digest.
-    pub(super) error: Option<Box<ErrorInfo>>,
+    pub(super) error: Option<Box<Diagnostic>>,
 }
 
 impl From<BlobHash> for BlobHashes {

@@ -1,7 +1,8 @@
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use popef::error::Location;
+use popef::error::{ErrorKind, Location};
+use popef::types::Diagnostic;
 use popef_check::{Finding, Report, Severity, Skipped};
 
 use crate::output::escape::escape_rest;
@@ -9,12 +10,16 @@ use crate::output::escape::escape_rest;
 /// Files that were checked together, and the report about them.
 ///
 /// ```
+/// use popef::error::{Advice, CodeInfo, ErrorKind};
+/// use popef::types::Diagnostic;
 /// use popef_check::{CheckOptions, check};
 /// use popef_show::{CheckedFile, FindingsFormat, FindingsOptions, Group, Out, Totals};
 ///
 /// let opened = [popef::File::from_bytes("no PopEF file at all")];
 /// let report = check(&opened, &CheckOptions::new());
-/// let file = CheckedFile { path: "model.popef".into(), size: None, foreign: Some("this is a text".to_owned()), network: None };
+/// let code = CodeInfo::new("not-popef", ErrorKind::NotPopef, "It is another file.", Advice::Say("Give a PopEF file."));
+/// let failure = Diagnostic::new(code, "this is a text");
+/// let file = CheckedFile { path: "model.popef".into(), size: None, failure: Some(failure), network: None };
 /// let group = Group::new(vec![file], report);
 ///
 /// let mut out = Out::in_memory(false);
@@ -53,16 +58,16 @@ pub struct CheckedFile {
     pub path: PathBuf,
     /// Its length. `None` if it could not be opened.
     pub size: Option<u64>,
-    /// The format of the file, if it is plainly not PopEF. This says more than the library's finding.
-    pub foreign: Option<String>,
+    /// Why the file could not be read to its end. If it is plainly not PopEF, this says more than the library's finding.
+    pub failure: Option<Diagnostic>,
     /// The requests and bytes that reading it over the network has cost. JSON has them.
     pub network: Option<(u64, u64)>,
 }
 
 impl CheckedFile {
-    /// Whether nothing of the file could be read.
-    fn is_unread(&self) -> bool {
-        self.size.is_none() || self.foreign.is_some()
+    /// Why nothing of the file could be read.
+    pub(crate) fn unread(&self) -> Option<&Diagnostic> {
+        self.failure.as_ref().filter(|failure| self.size.is_none() || failure.kind == ErrorKind::NotPopef)
     }
 }
 
@@ -77,7 +82,7 @@ impl Group {
         group.name_foreign_files();
         if let [file] = &*group.files {
             for skipped in &mut group.report.skipped {
-                if file.is_unread() && skipped.file.is_some() {
+                if file.unread().is_some() && skipped.file.is_some() {
                     THE_FILE.clone_into(&mut skipped.what);
                 }
                 skipped.file = Some(0);
@@ -116,34 +121,32 @@ impl Group {
     /// "It is a ZIP archive" says more than which number in its first bytes is wrong. Nothing of such a file was read, so nothing
     /// in it has a place.
     fn name_foreign_files(&mut self) {
-        let foreign = |file: usize| self.files.get(file).and_then(|file| Some((file, file.foreign.as_ref()?)));
+        let unread = |file: usize| self.files.get(file).and_then(|file| Some((file, file.unread()?)));
         for finding in &mut self.report.findings {
-            if let Some((_, foreign)) = foreign(finding.file).filter(|_| is_damage(finding)) {
-                finding.message.clone_from(foreign);
+            if let Some((_, failure)) = unread(finding.file).filter(|_| is_damage(finding)) {
+                finding.message.clone_from(&failure.message);
                 (finding.blob, finding.offset) = (None, None);
             }
         }
         for skipped in &mut self.report.skipped {
-            if let Some((file, foreign)) = skipped.file.and_then(foreign) {
-                let why = if file.size.is_none() { foreign } else { "it is not a PopEF file" };
+            if let Some((file, failure)) = skipped.file.and_then(unread) {
+                let why = if file.size.is_none() { &failure.message } else { "it is not a PopEF file" };
                 why.clone_into(&mut skipped.why);
                 "the file, and whether anything is missing from the others".clone_into(&mut skipped.what);
             }
         }
     }
 
-    /// How to fix a finding. `None` if the file is plainly not PopEF: then the message says what to do, and the rule's
-    /// advice is for damaged files.
-    pub(crate) fn advice(&self, finding: &Finding) -> Option<&'static str> {
-        let is_foreign = || self.files.get(finding.file).is_some_and(|file| file.foreign.is_some());
-        (!is_damage(finding) || !is_foreign()).then_some(finding.rule.fix)
+    /// How to fix a finding. The rule's advice is for damaged files, and not for those that are plainly not PopEF.
+    pub(crate) fn advice<'g>(&'g self, finding: &Finding) -> &'g str {
+        let unread = || self.files.get(finding.file).and_then(CheckedFile::unread);
+        unread().filter(|_| is_damage(finding)).map_or(finding.rule.fix, |failure| &failure.advice)
     }
 
     /// A finding without its severity and rule: its place, its message, and on a second line how to fix it.
     pub(super) fn text(&self, finding: &Finding) -> String {
         let place = Location { blob: finding.blob, offset: finding.offset };
-        let advice = self.advice(finding).map(|advice| format!("\nTo fix it: {advice}")).unwrap_or_default();
-        format!("{place}{}{advice}", escape_rest(&finding.message))
+        format!("{place}{}\nTo fix it: {}", escape_rest(&finding.message), escape_rest(self.advice(finding)))
     }
 
     /// The requested checks that could not be done, in a line each. Files about which enough was `told` are left out.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use popef::types::Text;
-use popef_check::{Finding, Rule};
+use popef::types::{Diagnostic, Text};
+use popef_check::{Finding, Rule, Skipped};
 use serde::Serialize;
 
 use super::FindingsRenderer;
@@ -124,8 +124,15 @@ fn skipped(group: &Group) -> impl Iterator<Item: Serialize> {
             what: &skipped.what,
             why: &skipped.why,
             failed: skipped.failed,
+            #[serde(flatten)]
+            error: error(group, skipped).map(|error| object! { error }),
         }
     })
+}
+
+/// Why nothing of the file could be read, if that is why it was not checked.
+fn error<'g>(group: &'g Group, skipped: &Skipped) -> Option<&'g Diagnostic> {
+    group.files.get(skipped.file?)?.unread()
 }
 
 /// The path under `file`, or null for all files.

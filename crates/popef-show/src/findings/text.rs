@@ -25,8 +25,8 @@ pub(super) struct Text {
     verbose: bool,
     /// Whether to show only findings, and checks that could not be done.
     quiet: bool,
-    /// The rules whose help was shown.
-    helped: BTreeSet<&'static str>,
+    /// The rules and the help for them that was shown.
+    helped: BTreeSet<(&'static str, String)>,
     /// Whether an empty line comes before the next file.
     gap: bool,
 }
@@ -60,7 +60,8 @@ impl Text {
         let mut mended = BTreeSet::new();
         for (nth, finding) in findings.iter().enumerate() {
             self.finding(out, finding)?;
-            if let Some(advice) = group.advice(finding).filter(|_| self.helped.insert(finding.rule.id)) {
+            let advice = group.advice(finding);
+            if self.helped.insert((finding.rule.id, advice.to_owned())) {
                 self.help(out, finding, advice)?;
             }
             let mend = group.mend(first.saturating_add(nth));
@@ -92,7 +93,7 @@ impl Text {
         if self.verbose {
             Paragraph::new(4).add(Kind::Plain, finding.rule.meaning).write(out, self.width)?;
         }
-        Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, advice).write(out, self.width)
+        Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, &escape_rest(advice)).write(out, self.width)
     }
 
     /// The command is not wrapped, so that it can be copied.

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
+use popef::types::Diagnostic;
+
 use crate::json::{item_in, object};
 use crate::output::table::brief;
 use crate::{Network, Out, counted, json_document, json_item};
 use popef::seam::List;
-use popef_ops::{ErrorReport, FilePath, InFile};
+use popef_ops::{FilePath, InFile};
 use poplar_graph::{DumpFacts, Graph, GraphId, IrDump, Note, NoteKind, Schedule};
 use serde::Serialize;
 
@@ -21,12 +23,12 @@ pub struct GraphReport<'d> {
     pub(super) dump: &'d IrDump,
     pub(super) facts: &'d DumpFacts<'d>,
     file: InFile,
-    error: Option<ErrorReport>,
+    error: Option<Diagnostic>,
 }
 
 impl<'d> GraphReport<'d> {
     /// A report about a dump. `error` says why the rest of its file could not be read.
-    pub fn new(path: &Path, facts: &'d DumpFacts<'d>, error: Option<ErrorReport>) -> Self {
+    pub fn new(path: &Path, facts: &'d DumpFacts<'d>, error: Option<Diagnostic>) -> Self {
         GraphReport { path: path.into(), dump: facts.dump, facts, file: path.into(), error }
     }
 

@@ -4,13 +4,13 @@
 use std::io;
 
 use popef::read::{ExecutableBlob, Value};
-use popef::types::{ExecutableInside, Text};
+use popef::types::{Diagnostic, ExecutableInside, Text};
 use popef::{Blob, Content, Metadata};
 use popef_payload::{Framework, Payload};
 use serde::{Serialize, Serializer};
 
 use super::ListRenderer;
-use crate::failure::{Failure, Failures};
+use crate::failure::Failures;
 use crate::json::{Keyed, Lazy, line, network, object, open, value};
 use crate::output::out::Out;
 use crate::report::file::FileReport;
@@ -169,7 +169,7 @@ impl Serialize for BlobObject<'_, '_> {
 /// The facts about a blob besides those in its content. They are computed before anything is written, because failures are
 /// written after them.
 enum Info<'a, 'f> {
-    Executable(Option<Result<ExecutableInside, Failure>>, Option<TilesView>),
+    Executable(Option<Result<ExecutableInside, Diagnostic>>, Option<TilesView>),
     Metadata(&'a MetadataView<'f>, &'a Options),
     Tensor(Box<TensorView<'f>>, Option<Values<'f>>),
     Opaque(Option<PayloadView<'f>>),
@@ -200,7 +200,7 @@ impl<'a, 'f> Info<'a, 'f> {
     }
 
     /// The failure of the blob as a whole.
-    fn failure(&self) -> Option<&Failure> {
+    fn failure(&self) -> Option<&Diagnostic> {
         match self {
             Info::Executable(inside, tiles) => {
                 let of_tiles = || tiles.as_ref()?.failure.as_ref();
@@ -222,7 +222,7 @@ impl<'a, 'f> Info<'a, 'f> {
     }
 
     /// The failure that came while the info was written.
-    fn late_failure(&self) -> Option<&Failure> {
+    fn late_failure(&self) -> Option<&Diagnostic> {
         match self {
             Info::Tensor(_, Some(values)) => values.late_failure(),
             _ => None,
@@ -230,7 +230,7 @@ impl<'a, 'f> Info<'a, 'f> {
     }
 
     /// The failures of the blob as a whole, and of its anchors if they are shown.
-    fn failures(&self) -> impl Iterator<Item = &Failure> {
+    fn failures(&self) -> impl Iterator<Item = &Diagnostic> {
         let (of_metadata, of_other) = match self {
             Info::Metadata(view, _) => (Some(view.failures()), None),
             _ => (None, self.failure()),

@@ -3,13 +3,13 @@
 use std::io;
 
 use popef::read::{ExecutableBlob, OpaqueBlob};
-use popef::types::{BlobType, EngineOption, TensorType, Text};
+use popef::types::{BlobType, Diagnostic, EngineOption, TensorType, Text};
 use popef::{Blob, Content, DataType, Metadata};
 
 use super::ListRenderer;
 use super::payload;
 use super::pieces::{self, Lines};
-use crate::failure::{Failure, Failures};
+use crate::failure::Failures;
 use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
 use crate::output::out::Out;
 use crate::output::{POPEF_FILE, heading};
@@ -373,9 +373,9 @@ impl<'f> Sections<'_, '_, 'f> {
         self.out.put_as(Number, if value { "True" } else { "False" }).end_line()
     }
 
-    fn failure(&mut self, indent: &str, failure: &Failure) -> io::Result<()> {
+    fn failure(&mut self, indent: &str, failure: &Diagnostic) -> io::Result<()> {
         self.failures.push(failure);
-        self.out.put(indent).put("Error: ").put(failure.message()).end_line()
+        self.out.put(indent).put("Error: ").put(&failure.message).end_line()
     }
 }
 

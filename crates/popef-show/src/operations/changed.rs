@@ -3,10 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use popef::error::Location;
-use popef::types::BlobType;
+use popef::types::{BlobType, Diagnostic};
 use popef::write::Packing;
-use popef_ops::recover::{Damage, Lost, Recovered};
+use popef_ops::recover::{Lost, Recovered};
 use popef_ops::set::{FieldChange, Plan};
 use popef_ops::{
     CompressionOutcome, FilePath, LeftOut, Listed, Merged, MergedInput, OutputPath, Recompressed,
@@ -268,11 +267,9 @@ fn name<'o>(out: &'o mut Out, path: &Path) -> &'o mut Out {
     out.text(Kind::Name, &path.to_string_lossy().into_owned().into()).put(": ")
 }
 
-fn show_damage(out: &mut Out, path: &Path, damage: &Damage) -> io::Result<()> {
-    let Damage { blob, offset, code, message, .. } = damage;
-    let place = Location { blob: *blob, offset: *offset };
+fn show_damage(out: &mut Out, path: &Path, damage: &Diagnostic) -> io::Result<()> {
     let out = name(out, path).put_as(Kind::Error, "damaged");
-    out.put(&format!(" at {place}{} [{code}]", escape_rest(message))).end_line()
+    out.put(&format!(" at {} [{}]", escape_rest(&damage.to_string()), damage.code)).end_line()
 }
 
 fn words(lost: &Lost) -> String {

@@ -130,7 +130,7 @@ impl<'o> DiffRenderer<'o> {
         match (blob.status, &blob.error) {
             (Status::Close, _) => _ = self.out.put(": other bytes, but the same values or within the tolerance"),
             (_, Some(error)) => {
-                self.out.put(&format!(": cannot be compared: {} [{}]", escape(&error.message), error.code.as_str()));
+                self.out.put(&format!(": cannot be compared: {} [{}]", escape(&error.message), error.code));
             }
             _ => {}
         }

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use popef::types::Diagnostic;
 use popef_ops::hash::{BlobHash, Digests, FileHash, ManifestLine, PrefixHash};
-use popef_ops::{ErrorReport, FilePath, InFile};
+use popef_ops::{FilePath, InFile};
 use serde::Serialize;
 
 use crate::json::{LongObject, item_in};
@@ -64,7 +65,7 @@ impl HashRenderer {
     }
 
     /// Writes why the whole file has no digests. Text leaves that to the caller.
-    pub fn failed(self, out: &mut Out, error: ErrorReport) -> io::Result<()> {
+    pub fn failed(self, out: &mut Out, error: Diagnostic) -> io::Result<()> {
         match self.format {
             ReportFormat::Text => Ok(()),
             _ => self.write_members(out, FileMembers { error: Some(error), ..FileMembers::default() }),
@@ -128,7 +129,7 @@ struct FileMembers {
     headers: Digests,
     #[serde(skip_serializing_if = "Digests::is_empty")]
     whole: Digests,
-    error: Option<ErrorReport>,
+    error: Option<Diagnostic>,
 }
 
 impl FileMembers {

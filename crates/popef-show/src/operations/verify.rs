@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use popef::types::Diagnostic;
 use popef_ops::hash::{BlobVerdict, Verification, WrongBlob};
-use popef_ops::{ErrorReport, FilePath, InFile};
+use popef_ops::{FilePath, InFile};
 use serde::Serialize;
 
 use crate::json::{LongObject, item_in};
@@ -20,7 +21,7 @@ pub struct FileOutcome {
     #[serde(flatten)]
     pub verification: Option<Verification>,
     /// Why it could not be compared.
-    pub error: Option<ErrorReport>,
+    pub error: Option<Diagnostic>,
     /// The error in words, with its place in the file.
     #[serde(skip)]
     pub words: Option<String>,

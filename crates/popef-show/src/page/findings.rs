@@ -59,9 +59,7 @@ fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
         html.put("</details>\n");
     }
     html.put("<p class=\"quiet\">").text(first.rule.meaning).put("</p>\n");
-    if let Some(advice) = group.advice(first) {
-        html.put("<p><strong>To fix it:</strong> ").text(advice).put("</p>\n");
-    }
+    html.put("<p><strong>To fix it:</strong> ").text(&escape_rest(group.advice(first))).put("</p>\n");
     html.put("</article>\n");
 }
 

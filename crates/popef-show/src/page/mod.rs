@@ -47,7 +47,7 @@ const POLICY: &str = include_str!("policy.txt");
 /// let input =
 ///     FileToShow { index: 0, path: Path::new("m.popef"), file: Some(&file), failure: None, provider: &|_| Provider::User };
 /// let options = Options::default();
-/// let checked = CheckedFile { path: "m.popef".into(), size: Some(0), foreign: None, network: None };
+/// let checked = CheckedFile { path: "m.popef".into(), size: Some(0), failure: None, network: None };
 /// let group = Group::new(vec![checked], check([&file], &CheckOptions::new()));
 ///
 /// let mut html = Vec::new();

@@ -23,7 +23,7 @@ pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>) {
         html.put("<section class=\"model\">\n<h2>Model ").name(&view.blob.executable()).put("</h2>\n");
         match &view.value {
             Err(failure) => {
-                html.put("<p class=\"damage\">Its metadata could not be read: ").text(&escape_rest(failure.message()));
+                html.put("<p class=\"damage\">Its metadata could not be read: ").text(&escape_rest(&failure.message));
                 html.put("</p>\n");
             }
             Ok(metadata) => model(html, page, number, view, metadata),

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use popef::Blob;
+use popef::types::Diagnostic;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use super::Page;
 use super::html::Html;
-use crate::failure::Failure;
 use crate::output::escape::escape_rest;
 use crate::output::units;
 use crate::output::units::thousands;
@@ -23,7 +23,7 @@ pub(super) enum Values {
     Unknown,
     /// Known values. For a feed, those of the first tensor.
     Known(Box<Stats>),
-    NotRead(Failure),
+    NotRead(Diagnostic),
 }
 
 /// The values of blobs: those of the largest are kept, because they are shown twice.
@@ -72,7 +72,7 @@ impl Values {
         let stats = match self {
             Values::None => return None,
             Values::Unknown => return Some(UNKNOWN.to_owned()),
-            Values::NotRead(failure) => return Some(format!("not read: {}", escape_rest(failure.message()))),
+            Values::NotRead(failure) => return Some(format!("not read: {}", escape_rest(&failure.message))),
             Values::Known(stats) => stats,
         };
         let counts = [(stats.nan, "NaN"), (stats.infinite, "infinite")].into_iter().filter(|(count, _)| *count > 0);

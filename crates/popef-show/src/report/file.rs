@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use popef::read::{ExecutableBlob, OpaqueBlob};
-use popef::types::{BlobType, ExecutableInside, Text};
+use popef::types::{BlobType, Diagnostic, ExecutableInside, Text};
 use popef::{Blob, Content, File};
 
 use super::metadata::{MetadataView, Provider};
@@ -12,7 +12,6 @@ use super::natural;
 use super::options::{Options, Sort};
 use super::payload::PayloadView;
 use super::tiles::TilesView;
-use crate::failure::Failure;
 
 /// A file to show.
 #[derive(Clone, Copy)]
@@ -24,7 +23,7 @@ pub struct FileToShow<'f> {
     /// `None` if it could not be opened.
     pub file: Option<&'f File>,
     /// Why it could not be read to its end.
-    pub failure: Option<&'f Failure>,
+    pub failure: Option<&'f Diagnostic>,
     /// Says who provides the data of an anchor with a name.
     pub provider: &'f dyn Fn(&Text<'_>) -> Provider,
 }
@@ -134,8 +133,9 @@ impl<'f> FileReport<'f> {
     }
 
     /// The facts in an executable's own bytes, which are read only on request.
-    pub(crate) fn inside(&self, executable: &ExecutableBlob<'_>) -> Option<Result<ExecutableInside, Failure>> {
-        self.options.inside.then(|| executable.inside().map_err(Failure::from))
+    #[expect(clippy::result_large_err, reason = "hardly any executable has a failure")]
+    pub(crate) fn inside(&self, executable: &ExecutableBlob<'_>) -> Option<Result<ExecutableInside, Diagnostic>> {
+        self.options.inside.then(|| executable.inside().map_err(Diagnostic::from))
     }
 
     /// The tiles of an executable, which are read only on request.

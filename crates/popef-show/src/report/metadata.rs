@@ -2,12 +2,11 @@ use std::cmp::Reverse;
 
 use popef::Metadata;
 use popef::read::MetadataBlob;
-use popef::types::{Anchor, Text};
+use popef::types::{Anchor, Diagnostic, Text};
 
 use super::natural;
 use super::options::{Options, Sort};
 use super::tensor::sound;
-use crate::failure::Failure;
 
 /// Who provides the data of an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub(crate) type ProviderOf<'a> = dyn Fn(&Text<'_>) -> Provider + 'a;
 /// A metadata blob, read.
 pub(crate) struct MetadataView<'f> {
     pub(crate) blob: MetadataBlob<'f>,
-    pub(crate) value: Result<Metadata, Failure>,
+    pub(crate) value: Result<Metadata, Diagnostic>,
     /// The computed facts about each anchor. Empty if anchors are not shown.
     worked_out: Vec<WorkedOut>,
     /// The requested anchors, in the requested order.
@@ -38,7 +37,7 @@ struct WorkedOut {
     provider: Provider,
     size: Option<u64>,
     /// Boxed, because there may be very many anchors, and hardly ever a failure.
-    failure: Option<Box<Failure>>,
+    failure: Option<Box<Diagnostic>>,
 }
 
 /// An anchor, with who provides its data.
@@ -47,12 +46,12 @@ pub(crate) struct AnchorView<'m> {
     pub(crate) anchor: &'m Anchor,
     pub(crate) provider: Provider,
     pub(crate) size: Option<u64>,
-    pub(crate) failure: Option<&'m Failure>,
+    pub(crate) failure: Option<&'m Diagnostic>,
 }
 
 impl<'f> MetadataView<'f> {
     pub(crate) fn of(blob: MetadataBlob<'f>, options: &Options, provider: &ProviderOf<'_>) -> Self {
-        let value = blob.read().map_err(Failure::from);
+        let value = blob.read().map_err(Diagnostic::from);
         let mut view = MetadataView { blob, value, worked_out: Vec::new(), shown: Vec::new() };
         if options.shows_anchors() {
             view.worked_out = view.work_out(provider);
@@ -77,7 +76,7 @@ impl<'f> MetadataView<'f> {
     }
 
     /// The failures of the Metadata as a whole, or of the requested anchors.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = &Failure> {
+    pub(crate) fn failures(&self) -> impl Iterator<Item = &Diagnostic> {
         self.value.as_ref().err().into_iter().chain(self.anchors().filter_map(|view| view.failure))
     }
 

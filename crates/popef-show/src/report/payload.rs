@@ -2,20 +2,19 @@
 
 use popef::error::ErrorCode;
 use popef::read::OpaqueBlob;
-use popef::types::Text;
+use popef::types::{Diagnostic, Text};
 use popef::{Error, File};
 use popef_payload::poptorch::PoptorchData;
 use popef_payload::{Framework, Payload};
 use serde::de::IgnoredAny;
 
 use super::options::Options;
-use crate::failure::Failure;
 
 /// An opaque blob's data, read.
 pub(crate) struct PayloadView<'f> {
     /// The framework that the blob belongs to.
     pub(crate) framework: Option<Framework>,
-    pub(crate) value: Result<Payload<'f>, Failure>,
+    pub(crate) value: Result<Payload<'f>, Diagnostic>,
     /// Whether the file itself cannot be read. Data in an unknown form is not a failure, because a blob belongs to a framework
     /// only by its name.
     is_failure: bool,
@@ -37,7 +36,7 @@ impl<'f> PayloadView<'f> {
             return None;
         }
         let is_failure = value.as_ref().is_err_and(|error| !is_of_payload(error));
-        Some(PayloadView { framework, value: value.map_err(Failure::from), is_failure })
+        Some(PayloadView { framework, value: value.map_err(Diagnostic::from), is_failure })
     }
 
     /// Reads the bytes before the first blob, if they were requested: a `.poptorch` file of SDK 2.5 begins with PopTorch's
@@ -48,12 +47,12 @@ impl<'f> PayloadView<'f> {
         }
         let value = PoptorchData::read(&file.prefix());
         let is_failure = value.as_ref().is_err_and(|error| !is_of_payload(error));
-        let value = value.map(|data| Payload::Poptorch(Box::new(data))).map_err(Failure::from);
+        let value = value.map(|data| Payload::Poptorch(Box::new(data))).map_err(Diagnostic::from);
         Some(PayloadView { framework: Some(Framework::Poptorch), value, is_failure })
     }
 
     /// Why the data could not be read.
-    pub(crate) fn failure(&self) -> Option<&Failure> {
+    pub(crate) fn failure(&self) -> Option<&Diagnostic> {
         self.value.as_ref().err().filter(|_| self.is_failure)
     }
 }

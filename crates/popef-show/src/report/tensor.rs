@@ -2,12 +2,11 @@
 
 use popef::error::ErrorCode;
 use popef::read::{Elements, FeedBlob, Shape, TensorBlob};
-use popef::types::Text;
+use popef::types::{Diagnostic, Text};
 use popef::{Content, DataType, Error};
 
 use super::options::Options;
 use super::values::Values;
-use crate::failure::Failure;
 
 /// A tensor or a feed, with what is wrong with it.
 pub(crate) struct TensorView<'f> {
@@ -20,7 +19,7 @@ pub(crate) struct TensorView<'f> {
     pub(crate) num_tensors: Option<u32>,
     /// The tensor, or the feed's first item.
     pub(crate) elements: Option<Elements<'f>>,
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<Diagnostic>,
 }
 
 impl<'f> TensorView<'f> {
@@ -78,7 +77,7 @@ impl<'f> TensorView<'f> {
 }
 
 /// A value, or what is wrong with it. An unknown data type is not a fault of the file.
-pub(crate) fn sound<T>(value: Result<T, Error>) -> (Option<T>, Option<Failure>) {
+pub(crate) fn sound<T>(value: Result<T, Error>) -> (Option<T>, Option<Diagnostic>) {
     match value {
         Ok(value) => (Some(value), None),
         Err(error) if error.code() == ErrorCode::UnknownDataType => (None, None),

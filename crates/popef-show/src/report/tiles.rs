@@ -1,10 +1,10 @@
 use std::error::Error as _;
 
 use popef::read::ExecutableBlob;
+use popef::types::Diagnostic;
 use poplar_inspect::executable::{Fit, MemorySource, Options, Summary, Tiles, Verdict, read_blob};
 use poplar_inspect::{Error, ErrorCode, Part};
 
-use crate::failure::Failure;
 use crate::output::units::{counted, size};
 
 /// The facts about the tiles of an executable, all of which must be read for them.
@@ -14,7 +14,7 @@ pub(crate) struct TilesView {
     /// Why not everything was read. The executable may be undamaged: its format is not documented.
     pub(crate) not_read: Option<Error>,
     /// The failure of the file itself.
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<Diagnostic>,
 }
 
 impl TilesView {
@@ -30,12 +30,12 @@ impl TilesView {
 }
 
 /// The failure if an error is not about the content of the executable: its data cannot be read or unpacked.
-pub(crate) fn failure_of(error: &Error) -> Option<Failure> {
+pub(crate) fn failure_of(error: &Error) -> Option<Diagnostic> {
     if (error.code(), error.place().part) != (ErrorCode::Unreadable, Part::Input) {
         return None;
     }
     let source = error.source().and_then(|source| source.downcast_ref::<popef::Error>());
-    Some(source.map_or_else(|| Failure::new(error.to_string(), "io", "io"), Failure::from))
+    Some(source.map_or_else(|| error.describe(), popef::Error::describe))
 }
 
 /// Whether the tiles of an executable fit, and how that is known, in words.

@@ -2,11 +2,11 @@ use std::cell::OnceCell;
 use std::io::{BufReader, Read as _};
 
 use popef::read::{Elements, Value};
+use popef::types::Diagnostic;
 use popef::{DataType, Error};
 
 use super::options::Options;
 use super::stats::Stats;
-use crate::failure::Failure;
 
 /// The first elements of a tensor, and statistics of all.
 pub(crate) struct Values<'f> {
@@ -15,7 +15,7 @@ pub(crate) struct Values<'f> {
     limit: u64,
     /// `None` if the type's bits have no known meaning.
     pub(crate) stats: Option<Stats>,
-    late: OnceCell<Failure>,
+    late: OnceCell<Diagnostic>,
 }
 
 /// An element as it can be shown.
@@ -47,23 +47,23 @@ impl<'f> Values<'f> {
         match self.elements.data_type() {
             DataType::F8 => {
                 let bytes = BufReader::new(self.elements.data().reader().take(self.limit)).bytes();
-                Box::new(bytes.map_while(|byte| self.or_late(byte.map_err(Failure::from))).map(Shown::Bits))
+                Box::new(bytes.map_while(|byte| self.or_late(byte.map_err(Diagnostic::from))).map(Shown::Bits))
             }
             _ => {
                 let values = self.elements.values().into_iter().flatten();
                 let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-                let values = values.take(limit).map_while(|value| self.or_late(value.map_err(Failure::from)));
+                let values = values.take(limit).map_while(|value| self.or_late(value.map_err(Diagnostic::from)));
                 Box::new(values.map(Shown::Value))
             }
         }
     }
 
     /// Why the first elements could not be read this time, although all could be read before.
-    pub(crate) fn late_failure(&self) -> Option<&Failure> {
+    pub(crate) fn late_failure(&self) -> Option<&Diagnostic> {
         self.late.get()
     }
 
-    fn or_late<T>(&self, element: Result<T, Failure>) -> Option<T> {
-        element.map_err(|failure| self.late.set(failure)).ok()
+    fn or_late<T>(&self, element: Result<T, Diagnostic>) -> Option<T> {
+        element.map_err(|failure| drop(self.late.set(failure))).ok()
     }
 }

@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use popef::seam::List;
-use popef::types::Text;
-use popef_ops::{ErrorReport, FilePath, InFile, Name};
+use popef::types::{Diagnostic, Text};
+use popef_ops::{FilePath, InFile, Name};
 use poplar_inspect::executable::{
     Container, Fit, Largest, Numbering, SectionKind, SectionTotal, Sizes, Summary, SymbolKind, Tile, Verdict,
 };
@@ -51,7 +51,7 @@ pub struct ExecutableTiles {
     /// The requested tile, or the fullest one, and what is on it.
     pub shown: Option<(Tile, Largest)>,
     /// Why not everything was read.
-    pub damage: Option<ErrorReport>,
+    pub damage: Option<Diagnostic>,
 }
 
 /// A tile in JSON and CSV.
@@ -146,7 +146,7 @@ impl ExecutablesRenderer {
     }
 
     /// Writes that an executable could not be read at all.
-    pub fn not_read(&mut self, out: &mut Out, name: &Text<'_>, error: &ErrorReport) -> io::Result<()> {
+    pub fn not_read(&mut self, out: &mut Out, name: &Text<'_>, error: &Diagnostic) -> io::Result<()> {
         let row = object! { executable: name.to_string_lossy(), error };
         match (&mut self.document, self.format) {
             (Some(document), _) => document.element(out, &row),
@@ -160,7 +160,7 @@ impl ExecutablesRenderer {
     }
 
     /// Writes the part after the executables. `error` is the first error.
-    pub fn end(self, out: &mut Out, error: Option<ErrorReport>) -> io::Result<()> {
+    pub fn end(self, out: &mut Out, error: Option<Diagnostic>) -> io::Result<()> {
         match (self.document, self.format) {
             (Some(document), _) => document.end(out, &object! { error, #[serde(flatten)] network: self.network }),
             (None, TilesFormat::Ndjson) => {

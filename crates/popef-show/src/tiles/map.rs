@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 
 use popef::seam::List;
-use popef_ops::{ErrorReport, FilePath, InFile};
+use popef::types::Diagnostic;
+use popef_ops::{FilePath, InFile};
 use poplar_inspect::tiles::{Balance, Computation, MappedTensor, Target, TensorMap};
 use serde::{Serialize, Serializer};
 
@@ -30,7 +31,7 @@ pub struct MapReport<'m> {
     file: InFile,
     map: &'m TensorMap,
     target: Target,
-    error: Option<ErrorReport>,
+    error: Option<Diagnostic>,
 }
 
 impl<'m> MapReport<'m> {
@@ -74,7 +75,7 @@ struct ComputationSums {
 impl<'m> MapReport<'m> {
     /// A report about a file's tensors, compared with a default mapping on the tiles of `target`. `error` says why the rest of the file
     /// could not be read.
-    pub fn new(path: &Path, map: &'m TensorMap, target: Target, error: Option<ErrorReport>) -> Self {
+    pub fn new(path: &Path, map: &'m TensorMap, target: Target, error: Option<Diagnostic>) -> Self {
         MapReport { path: path.into(), file: path.into(), map, target, error }
     }
 

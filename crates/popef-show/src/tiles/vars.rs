@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use popef_ops::{ErrorReport, FilePath, InFile};
+use popef::types::Diagnostic;
+use popef_ops::{FilePath, InFile};
 use poplar_inspect::tiles::{LoweredVar, LoweredVars, TileMemory};
 use serde::Serialize;
 
@@ -51,7 +52,7 @@ pub struct VarsReport<'v> {
     vars: &'v LoweredVars,
     memories: &'v [TileMemory],
     shown: Option<Tile<'v>>,
-    error: Option<ErrorReport>,
+    error: Option<Diagnostic>,
 }
 
 impl<'v> VarsReport<'v> {
@@ -63,7 +64,7 @@ impl<'v> VarsReport<'v> {
         memories: &'v [TileMemory],
         shown: Option<&'v TileMemory>,
         top: usize,
-        error: Option<ErrorReport>,
+        error: Option<Diagnostic>,
     ) -> Self {
         let shown = shown.map(|memory| tile(vars, memory, top));
         VarsReport { path: path.into(), file: path.into(), vars, memories, shown, error }

@@ -8,7 +8,7 @@ use popef_cli::commands::Explanation;
 use popef_cli::end::{refused, unwritten};
 use popef_cli::format::{Format, FormatArgs};
 use popef_cli::common::Common;
-use popef_cli::tool::{Tool, advice};
+use popef_cli::tool::Tool;
 use popef_cli::values::rule_id;
 use popef_ops::{Code, Error};
 use popef_show::FindingsFormat;
@@ -87,10 +87,11 @@ fn all_rules() -> Groups {
 /// The codes of all errors that the tool can show, those of the library first, with the advice that the tool gives.
 fn all_codes() -> Vec<CodeEntry> {
     let of_library = ErrorCode::ALL.iter().map(|code| code.info());
+    let of_inputs = popef_open::Code::ALL.iter().map(|code| code.info());
     let of_operations = Code::ALL.iter().map(|code| code.info());
-    let worded = |info: CodeInfo| CodeInfo { advice: advice(info.name, false), ..info };
     let of_executables = poplar_inspect::ErrorCode::ALL.iter().map(|code| code.info());
-    of_library.chain(of_operations).chain(of_stores()).map(worded).chain(of_executables).map(CodeEntry::from).collect()
+    let all = of_library.chain(of_inputs).chain(of_operations).chain(of_stores()).chain(of_executables);
+    all.map(CodeEntry::from).collect()
 }
 
 /// The codes of errors of files on other machines.

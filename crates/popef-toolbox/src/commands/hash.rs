@@ -243,7 +243,7 @@ impl Damaged {
             return Ok(());
         }
         let what = format!("{} \"{}\" has no digest of its content", type_name(blob.blob_type), escape(&blob.name.to_string()));
-        voice.say(format!("{path}: {what}: {} [{}]", error.message, error.code.as_str()))
+        voice.say(format!("{path}: {what}: {} [{}]", error.message, error.code))
     }
 
     /// Returns the exit status, which is a failure if anything is damaged.

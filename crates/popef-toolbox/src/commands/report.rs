@@ -8,13 +8,13 @@ use std::process::ExitCode;
 use popef::error::ErrorCode;
 use popef::File;
 use popef_check::CheckOptions;
-use popef::types::Text;
+use popef::types::{Diagnostic, Text};
 use popef_cli::screen;
 use popef_cli::commands::check_telling;
 use popef_cli::end::FAILED;
 use popef_cli::input::{Inputs, open_any};
 use popef_cli::common::{Common, Place};
-use popef_cli::line::advised;
+use popef_cli::line::failure;
 use popef_cli::plain::Plain;
 use popef_cli::program::Complaint;
 use popef_cli::signals::is_stopped;
@@ -24,7 +24,7 @@ use popef_cli::values::path;
 use popef_open::{Opened, in_order, is_stdin};
 use popef_ops::Error;
 use popef_show::{
-    CheckedFile, Failure, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers, escape,
+    CheckedFile, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers, escape,
 };
 
 use super::Command;
@@ -83,7 +83,7 @@ impl Command for Args {
         // A page of nothing would only be in the way of the next one.
         let is_nothing = opened.iter().all(|opened| opened.file.is_err() || opened.foreign.is_some());
         let leaves_file = !is_nothing && !self.dry_run && self.output.as_deref().is_some_and(|output| !is_stdin(output));
-        let unread: Vec<_> = opened.iter().map(|opened| tool.program().failure(opened, leaves_file)).collect();
+        let unread: Vec<_> = opened.iter().map(|opened| failure(opened, leaves_file)).collect();
         let mut failures = Failures::default();
         if is_nothing {
             return Ok(told(tool, &opened, &unread, None, &failures));
@@ -126,7 +126,7 @@ impl Args {
     fn write(
         &self,
         opened: &[Opened],
-        unread: &[Option<Failure>],
+        unread: &[Option<Diagnostic>],
         group: &Group,
         to: &mut dyn Write,
         failures: &mut Failures,
@@ -138,7 +138,7 @@ impl Args {
         options.progress = screen::progress("values");
         let provider = |name: &Text<'_>| provider(opened, name);
         let report = |(index, (opened, failure))| {
-            let (opened, failure): (&Opened, &Option<Failure>) = (opened, failure);
+            let (opened, failure): (&Opened, &Option<Diagnostic>) = (opened, failure);
             let (path, file, failure) = (&*opened.path, opened.file(), failure.as_ref());
             FileReport::new(FileToShow { index, path, file, failure, provider: &provider }, &options)
         };
@@ -190,25 +190,25 @@ fn title(opened: &[Opened]) -> String {
 }
 
 fn checked(opened: &Opened) -> CheckedFile {
-    let foreign = opened.foreign.as_ref().map(|foreign| advised(foreign, &opened.path, false));
-    CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), foreign, network: None }
+    let failure = failure(opened, false);
+    CheckedFile { path: opened.path.clone(), size: opened.file().map(File::size), failure, network: None }
 }
 
 /// Says on stderr what could not be read, which the page says too.
 fn told(
     tool: &Tool,
     opened: &[Opened],
-    unread: &[Option<Failure>],
+    unread: &[Option<Diagnostic>],
     group: Option<&Group>,
     failures: &Failures,
 ) -> ExitCode {
     let program = tool.program();
     let unread: Vec<_> =
         opened.iter().zip(unread).filter_map(|(opened, failure)| Some((&*opened.path, failure.as_ref()?))).collect();
-    let of_files = unread.iter().map(|(path, failure)| program.complaint(path, failure));
+    let of_files = unread.iter().map(|(_, failure)| Complaint::from(*failure));
     let is_told = |path: &Path| unread.iter().any(|(unread, _)| *unread == path);
     let of_checks = group.into_iter().flat_map(|group| group.complaints(&is_told)).map(Complaint::from);
-    let of_blobs = failures.first().iter().map(|failure| program.advised(failure.to_string(), failure));
+    let of_blobs = failures.first().iter().map(Complaint::from);
     let more = failures.more().map(Complaint::from);
     let complaints: Vec<_> = of_files.chain(of_checks).chain(of_blobs).chain(more).collect();
     program.complain_of(&complaints);

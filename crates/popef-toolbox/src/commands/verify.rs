@@ -213,11 +213,10 @@ impl Args {
             }
             Err(error) if error.is_stop() => return Err(error),
             Err(error) => {
-                let text = error.to_string();
+                let (status, error) = (status_of(&error), described(&error));
                 // The path is shown already.
-                let words = text.strip_prefix(&format!("{}: ", job.path.display())).unwrap_or(&text).to_owned();
-                let status = status_of(&error);
-                Outcome { status, verification: None, error: Some(described(&error)), words: Some(words), uncompared: None }
+                let words = Some(error.to_string());
+                Outcome { status, verification: None, error: Some(error), words, uncompared: None }
             }
         };
         report.end(out, &outcome).map_err(unwritten)?;
@@ -317,7 +316,7 @@ fn status_of(error: &Error) -> Status {
     let is_damage = error.library().is_some_and(|error| kinds.contains(&error.kind()));
     match () {
         () if error.code() == ErrorCode::NotFound.as_str() || error.library().is_some_and(is_missing) => Status::Missing,
-        () if error.code() == Code::NotPopef.as_str() || is_damage => Status::Damaged,
+        () if error.kind() == ErrorKind::NotPopef || is_damage => Status::Damaged,
         () => Status::Unreadable,
     }
 }

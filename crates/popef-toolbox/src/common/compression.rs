@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use popef::File;
+use popef::types::Diagnostic;
 use popef::write::Packing;
 use popef_cli::end::{FAILED, stopped, unwritten};
 use popef_cli::filter::Filter;
@@ -14,8 +15,8 @@ use popef_cli::input::{Inputs, open_whole};
 use popef_cli::output::{EachArgs, Goes};
 use popef_cli::tool::{Tool, described};
 use popef_ops::{
-    CompressOptions, DecompressOptions, Error, ErrorReport, FilePath, InFile, OutputPath, Recompressed,
-    RecompressedExecutable, compress, decompress,
+    CompressOptions, DecompressOptions, Error, FilePath, InFile, OutputPath, Recompressed, RecompressedExecutable,
+    compress, decompress,
 };
 use popef_show::Out;
 use popef_show::operations::RecompressedText;
@@ -46,7 +47,7 @@ struct FileReport {
     output: Option<OutputPath>,
     #[serde(flatten)]
     done: Option<Recompressed>,
-    error: Option<ErrorReport>,
+    error: Option<Diagnostic>,
 }
 
 /// Shows the results during the work.

@@ -4,10 +4,11 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
+use popef::types::Diagnostic;
 use popef_cli::end::FAILED;
 use popef_cli::meant::meant;
 use popef_cli::tool::{Tool, described};
-use popef_ops::{Code, Error, ErrorReport};
+use popef_ops::{Code, Error};
 use poplar_inspect::tiles::{ReadError, ReadErrorKind};
 
 /// Opens a file.
@@ -28,7 +29,7 @@ pub(crate) fn unread(error: &ReadError, code: Code, path: &Path) -> Error {
 pub(crate) fn refused(error: &ReadError, code: Code, path: &Path) -> Error {
     match meant(path) {
         Some(meant) if !matches!(error.kind, ReadErrorKind::Unreadable(_)) => {
-            Error::new(code, format!("{error}; {meant}")).in_file(path)
+            Error::new(code, error.to_string()).in_file(path).advising(meant.advice())
         }
         _ => unread(error, code, path),
     }
@@ -44,7 +45,7 @@ impl Damage {
     }
 
     /// The error for the JSON of the file.
-    pub(crate) fn report(&self) -> Option<ErrorReport> {
+    pub(crate) fn report(&self) -> Option<Diagnostic> {
         self.0.as_ref().map(described)
     }
 

@@ -98,7 +98,7 @@ fn a_refusal_is_told_as_what_it_is() {
     let place = place();
     let write = ["merge", FILE, "-o", "s3://b/k.popef"];
     let cases: [(&[&str], &str, &str, &str); 5] = [
-        (&write, "409 Conflict", "ConditionalRequestConflict", "try again later [remote-busy]"),
+        (&write, "409 Conflict", "ConditionalRequestConflict", "[remote-busy]\npopef merge: Try again later.\n"),
         (&write, "409 Conflict", "Other", "Other (HTTP 409)"),
         (&write, "501 Not Implemented", "NotImplemented", "with --force"),
         (&write, "302 Found", "Moved", "[remote-redirect]"),

@@ -9,6 +9,7 @@ mod completions;
 mod compress;
 mod costs;
 mod diff;
+mod errors;
 mod explain;
 mod extract;
 mod graph;

@@ -132,7 +132,7 @@ fn the_list_of_a_folder_can_be_typed_as_it_is_printed() {
     fs::create_dir(place.path(folder)).unwrap();
     fs::copy(testdata().join("interop/add-clean.popef"), place.path(folder).join("m.popef")).unwrap();
     let run = place.run(&["check", folder, "--each", "--format", "json"]);
-    let command = run.err.split("a list of them: ").nth(1).unwrap().split(" [not-popef]").next().unwrap();
+    let command = run.err.split("a list of them: ").nth(1).unwrap().lines().next().unwrap();
     assert!(command.ends_with("| popef check --files-from - --each --format json"), "{command}");
     let path = format!(
         "{}:{}",

@@ -52,7 +52,8 @@ fn a_folder_that_is_missing_is_told_with_what_to_do() {
             assert_eq!((made.status, &*made.err), (2, &*words), "{command}");
             let made = run(&place, command, &[&["new/"], more].concat());
             let words = format!(
-                "popef {name}: new/: this is the path of a folder that does not exist: make it, and name a file in it [no-folder]\n"
+                "popef {name}: new/: this is the path of a folder that does not exist [no-folder]\n\
+                 popef {name}: Make the folder, or choose another path.\n"
             );
             assert_eq!((made.status, &*made.err), (2, &*words), "{command}");
         }
@@ -139,7 +140,7 @@ fn a_link_is_followed_and_stays() {
         }
         // What a link of the system leads to may have no path. For `extract`, its name is that of a folder.
         let refused = run(&place, command, &["/dev/stdout", "--force"]);
-        let code = if command.starts_with("extract") { "[in-the-way]" } else { "[not-regular-file]" };
+        let code = if command.starts_with("extract") { "[in-the-way]" } else { "[not-replaceable]" };
         assert!(refused.status == 2 && refused.err.contains(code), "{command}: {refused:?}");
     }
     std::fs::remove_file(place.path("real.bin")).unwrap();

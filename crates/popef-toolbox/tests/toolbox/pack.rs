@@ -315,7 +315,7 @@ fn a_damaged_entry_is_named() {
     let place = Place::with(&["arrays/checksum.npz"]);
     let run = place.run(&["pack", "--tensors", "checksum.npz", "-o", "new", "--format", "json"]);
     assert!(run.err.contains("popef pack: checksum.npz: entry \"weights.npy\": its checksum is wrong"), "{run:?}");
-    assert_eq!(run.json()["file"], "checksum.npz");
+    assert_eq!(run.json()["error"]["file"], "checksum.npz");
 }
 
 /// Saves arrays of all types in all ways, and prints the name, type, shape and bytes of each as they must be read.

@@ -281,6 +281,6 @@ fn what_is_advised_about_the_first_blob_can_be_done() {
     for format in ["text", "json", "ndjson"] {
         let run = place.run(&["strip", "cut.popef", "--drop", "tensor", "-o", "new", "--format", format]);
         let said = format!("{}{}", run.text(), run.err);
-        assert!(said.contains("copy or export the file again") && !said.contains("before this one"), "{said}");
+        assert!(said.contains("Copy or export the file again") && !said.contains("before this one"), "{said}");
     }
 }

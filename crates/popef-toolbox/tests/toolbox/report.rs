@@ -596,7 +596,7 @@ fn a_page_of_nothing_is_not_written() {
         (&["modle.popef"][..], "[not-found]"),
         (&["modle.popef", "wieghts.popef"], "[not-found]"),
         (&["text"], "[not-popef]"),
-        (&["."], "[not-popef]"),
+        (&["."], "[is-folder]"),
     ] {
         let run = place.run(&[&["report"], files, &["-o", "page.html"]].concat());
         assert!(run.status == 2 && run.err.contains(code), "{run:?}");

@@ -261,7 +261,7 @@ struct Schema {
 impl Schema {
     fn load() -> Self {
         let mut compiler = Compiler::new();
-        for name in ["toolbox", "dump", "findings"] {
+        for name in ["toolbox", "dump", "error", "findings"] {
             let text = fs::read_to_string(testdata().join(format!("../docs/{name}.schema.json"))).unwrap();
             let schema: Value = serde_json::from_str(&text).unwrap();
             compiler.add_resource(&url(name), schema).unwrap();

@@ -237,7 +237,7 @@ fn an_error_in_a_patch_names_the_patch() {
     place.write("patch.json", r#"{"numIpus": "two"}"#);
     let run = place.run(&["set", MODEL, "--merge", "patch.json", "--in-place", "--format", "json"]);
     assert!(run.err.contains("popef set: patch.json: numIpus: needed a whole number"), "{run:?}");
-    assert_eq!(run.json()["file"], "patch.json");
+    assert_eq!(run.json()["error"]["file"], "patch.json");
     let run = place.run_with_input(&["set", MODEL, "--merge", "-", "--in-place"], br#"{"numIpu": 2}"#);
     assert!(run.status == 2 && run.err.contains("popef set: standard input: "), "{run:?}");
 }

@@ -133,11 +133,14 @@ fn errors_name_what_was_given() {
     };
     for command in ["hash", "merge -o new", "extract -o new", "compress --in-place"] {
         let told = err(&format!("{command} folder"));
-        assert!(told.contains(&format!("-print0 | sort -z | popef {command} --files-from - [not-popef]")), "{told}");
+        assert!(told.contains(&format!("-print0 | sort -z | popef {command} --files-from -\n")), "{told}");
     }
     for command in ["diff folder executable.popef", "cat folder x", "recover folder -o new", "tiles model folder"] {
         let told = err(command);
-        assert!(told.contains("folder: this is a folder; give a file in it [not-popef]"), "{told}");
+        assert!(
+            told.contains("folder: this is a folder [is-folder]\n") && told.ends_with("Name a file in it.\n"),
+            "{told}"
+        );
     }
     for (command, words) in [
         ("hash --type feed executable.popef", "executable.popef: nothing matches --type feed ["),
@@ -151,12 +154,12 @@ fn errors_name_what_was_given() {
     }
     for command in ["hash damaged.popef", "ls damaged.popef", "extract damaged.popef -o new"] {
         let told = err(command);
-        assert!(told.ends_with("or keep the blobs before this one with popef recover [blob-cut]\n"), "{told}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(told.ends_with("or keep the blobs before this one with popef recover.\n"), "{told}");
+        assert_eq!((told.lines().count(), told.matches("[blob-cut]").count()), (2, 1), "{told}");
     }
     // What is whole is written, and the damage told as everywhere.
     let run = place.run(&["cat", "damaged.popef", "first"]).good();
-    assert!(run.err.ends_with("with popef recover [blob-cut]\n"), "{run:?}");
+    assert!(run.err.ends_with("with popef recover.\n"), "{run:?}");
 }
 
 /// As all other commands take it.
@@ -222,7 +225,7 @@ fn checks_have_the_options_of_validate() {
     assert_eq!((err.as_str(), status), ("", 1));
     let (out, err, status) = run("check -q --format json PE108.popef");
     let problem = "--quiet is for --format text and github: json always has everything";
-    assert!(out.contains(&format!("\"error\":{{\"message\":\"{problem}\"")), "{out}");
+    assert!(out.contains(&format!("\"message\":\"{problem}\"")), "{out}");
     assert!(err.starts_with(&format!("popef check: {problem} [wrong-arguments]\n")), "{err}");
     assert_eq!(status, 2);
     assert_eq!(run("check --allow-empty").2, 0);

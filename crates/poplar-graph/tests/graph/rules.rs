@@ -275,7 +275,7 @@ fn what_cannot_run_is_said() -> Result {
     run.feed("in", ones(&[3]));
     assert_eq!(code(run.run()), "other-spec");
     assert_eq!(code(Array::f32(&[2], [1.0])), "number-of-elements");
-    assert_eq!(code(Array::integers(&[], U8, [256])), "out-of-range");
-    assert_eq!(code(Array::f32(&[u64::MAX, 2], [])), "too-large");
+    assert_eq!(code(Array::integers(&[], U8, [256])), "value-out-of-range");
+    assert_eq!(code(Array::f32(&[u64::MAX, 2], [])), "array-too-large");
     Ok(())
 }

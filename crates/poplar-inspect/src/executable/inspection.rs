@@ -19,7 +19,7 @@ pub fn inspect_archive(archive: &mut dyn Read) -> Inspection {
     let summary = read_archive_part(archive, &Options::default());
     if let Some(damage) = &summary.damage {
         // Rules have advice of their own.
-        let why = format!("{}: {}", damage.place(), damage.fault());
+        let why = format!("{}: {}", damage.place(), damage.reason());
         return match damage.kind() {
             ErrorKind::Damaged | ErrorKind::Unknown => Inspection::Damaged(why),
             _ => Inspection::NotRead(why),

@@ -27,8 +27,7 @@ problems! {
         TooLong { needed: u64 } => ErrorCode::UnpackedTooLong, needed: *needed,
             "the data unpacks to more than the {} that the blob says", counted(*needed, "byte");
         WindowTooLarge { needed: u64, limit: u64 } => ErrorCode::WindowTooLarge, needed: *needed, found: *limit,
-            "unpacking the data would take a window of {needed} bytes, more than the limit of {limit}; raise the limit \
-             if the file is trusted";
+            "unpacking the data would take a window of {needed} bytes, more than the limit of {limit}";
     }
 }
 

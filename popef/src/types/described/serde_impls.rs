@@ -4,10 +4,12 @@ use serde::de::Error as _;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{BlobFields, BlobInfo, DescribedExecutable, ErrorInfo, ExecutableInside, FileInfo, Info};
+use super::{BlobFields, BlobInfo, DescribedExecutable, ExecutableInside, FileInfo, Info};
 use crate::error::Error;
 use crate::types::object::{Hex, put_text, take_text};
-use crate::types::{BlobType, Compression, FeedDataInfo, Metadata, OpaqueInfo, PoplarHeader, TensorDataInfo, Text};
+use crate::types::{
+    BlobType, Compression, Diagnostic, FeedDataInfo, Metadata, OpaqueInfo, PoplarHeader, TensorDataInfo, Text,
+};
 
 /// Serialises an optional field. Human-readable formats leave `None` out; binary formats keep it.
 macro_rules! optional {
@@ -203,7 +205,7 @@ impl<'de> Deserialize<'de> for BlobInfo {
             data_offset: u64,
             data_size: u64,
             info: Info,
-            error: Option<ErrorInfo>,
+            error: Option<Diagnostic>,
         }
         let Binary { index, offset, size, version, blob_type, data_offset, data_size, info, error } =
             Binary::deserialize(deserializer)?;
@@ -224,7 +226,7 @@ struct HumanReadable {
     typed: Typed,
     data_offset: u64,
     data_size: u64,
-    error: Option<ErrorInfo>,
+    error: Option<Diagnostic>,
 }
 
 #[derive(Deserialize)]
@@ -313,7 +315,7 @@ impl<'de> Deserialize<'de> for FileInfo {
             path_bytes: Option<Hex>,
             size: u64,
             blobs: Vec<BlobInfo>,
-            error: Option<ErrorInfo>,
+            error: Option<Diagnostic>,
         }
 
         #[derive(Deserialize)]
@@ -321,7 +323,7 @@ impl<'de> Deserialize<'de> for FileInfo {
             path: Option<Text<'static>>,
             size: u64,
             blobs: Vec<BlobInfo>,
-            error: Option<ErrorInfo>,
+            error: Option<Diagnostic>,
         }
 
         if !deserializer.is_human_readable() {
@@ -338,7 +340,7 @@ impl<'de> Deserialize<'de> for FileInfo {
     }
 }
 
-/// Serialises as an [`ErrorInfo`], which has no path.
+/// Serialises as a [`Diagnostic`].
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.describe().serialize(serializer)

@@ -8,11 +8,12 @@ use std::io;
 
 use popef::Blob;
 use popef::read::Value;
+use popef::types::Diagnostic;
 
 use super::ListRenderer;
 use super::payload;
 use super::pieces::{self, Lines};
-use crate::failure::{Failure, Failures};
+use crate::failure::Failures;
 use crate::output::Screen;
 use crate::output::color::Kind;
 use crate::output::out::Out;
@@ -131,9 +132,9 @@ impl<'f> Details<'_, 'f> {
         write_phrases(self.out, self.indent, &statistics(&values), self.width)
     }
 
-    fn failure(&mut self, failure: &Failure) -> io::Result<()> {
+    fn failure(&mut self, failure: &Diagnostic) -> io::Result<()> {
         self.failures.push(failure);
-        self.out.put(self.indent).put("error: ").put(failure.message()).end_line()
+        self.out.put(self.indent).put("error: ").put(&failure.message).end_line()
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn write(out: &mut Out, indent: usize, view: &PayloadView<'_>) -> io:
         Ok(Payload::Tensorflow(executable)) => tensorflow::write(&mut facts, executable),
         Ok(Payload::Text(text)) => lines(out, indent, text),
         Ok(_) => Ok(()),
-        Err(failure) => facts.fact("Not read", failure.message()),
+        Err(failure) => facts.fact("Not read", &failure.message),
     }
 }
 

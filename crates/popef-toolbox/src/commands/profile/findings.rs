@@ -39,7 +39,7 @@ impl Args {
         place(&mut report, input);
         let paths = [Some(self.graph()), self.execution.as_deref()].into_iter().flatten();
         let files = paths.zip(&input.sizes);
-        let files = files.map(|(path, size)| CheckedFile { path: path.to_owned(), size: Some(*size), foreign: None, network: None });
+        let files = files.map(|(path, size)| CheckedFile { path: path.to_owned(), size: Some(*size), failure: None, network: None });
         let group = Group::new(files.collect(), report);
         let mut totals = Totals::default();
         totals.add(&group);

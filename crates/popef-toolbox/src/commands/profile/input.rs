@@ -151,11 +151,11 @@ impl Read for Unpacked<'_> {
 
 /// The error for a file that could be read, but is not a report.
 fn unread(error: &profile::Error, path: &Path) -> Error {
-    let message = match meant(path).filter(|meant| !meant.ends_with("popef profile")) {
-        Some(meant) => format!("{error}; {meant}"),
-        None => error.to_string(),
-    };
-    Error::new(Code::BadProfile, message).in_file(path)
+    let refused = Error::new(Code::BadProfile, error.to_string()).in_file(path);
+    match meant(path).filter(|meant| meant.command != "popef profile") {
+        Some(meant) => refused.advising(meant.advice()),
+        None => refused,
+    }
 }
 
 #[cfg(test)]

@@ -211,7 +211,7 @@ impl Args {
             Some(source) => Error::from(source.clone()),
             None => {
                 let of = name.map(|name| format!("executable {name:?}, ")).unwrap_or_default();
-                Error::new(Code::BadTileFile, format!("{of}{error}"))
+                Error::new(error.code(), format!("{of}{error}"))
             }
         }
         .in_file(&self.file)
