@@ -6,7 +6,7 @@ use std::path::Path;
 use popef::File;
 use popef_open::is_stdin;
 use popef_ops::{Code, Error, Overwrite, PlainFile};
-use popef_show::{UntilClosed, escape, size};
+use popef_show::{Kind, UntilClosed, size};
 
 use crate::common::Place;
 use crate::end::unwritten;
@@ -57,16 +57,16 @@ impl Place<'_> {
     }
 
     /// Puts the file in its place. After a dry run, says how large it would be. `noun` says what the file is.
-    pub fn finish(self, tool: &Tool, plain: Plain, noun: &str) -> Result<(), Error> {
+    pub fn finish(self, tool: &Tool, plain: Plain, noun: &'static str) -> Result<(), Error> {
         match plain {
             Plain::Stdout(_) => Ok(()),
             Plain::File(file) => file.finish(),
             Plain::Counted(len) => {
                 let mut out = tool.out();
-                let to =
-                    self.path.filter(|path| !is_stdin(path)).map(|path| escape(&path.to_string_lossy()).into_owned());
-                let to = to.map(|path| format!(" to {path}")).unwrap_or_default();
-                out.put(&format!("would write {noun} of {}{to}", size(len)));
+                out.put("would write ").put(noun).put(" of ").put(size(len));
+                if let Some(path) = self.path.filter(|path| !is_stdin(path)) {
+                    out.put(" to ").text(Kind::Plain, &path.as_os_str().as_encoded_bytes().into());
+                }
                 out.end_line().and_then(|()| out.send()).map_err(unwritten)
             }
         }

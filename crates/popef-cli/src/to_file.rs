@@ -100,7 +100,7 @@ impl Place<'_> {
         self,
         tool: &Tool,
         inputs: &[&Path],
-        noun: &str,
+        noun: &'static str,
         write: impl FnOnce(&mut Out) -> Result<T, Error>,
     ) -> Result<T, Error> {
         tool.hear_signals();

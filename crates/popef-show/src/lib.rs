@@ -74,15 +74,16 @@
     )
 )]
 
+#[macro_use]
+mod output;
+
 mod failure;
 mod findings;
 #[cfg(feature = "graphs")]
 pub mod graph;
-mod json;
 mod list;
 #[cfg(feature = "reports")]
 pub mod operations;
-mod output;
 mod page;
 #[cfg(feature = "reports")]
 pub mod profile;
@@ -94,18 +95,23 @@ pub mod tiles;
 pub use failure::Failures;
 pub use findings::group::{CheckedFile, Group, Mend, Totals, Verdict};
 pub use findings::{FindingsFormat, FindingsOptions, FindingsRenderer};
-pub use json::{
+pub use list::{ListFormat, ListRenderer};
+pub use output::code::{Code, CodeIn, Csv, Dot, GitHubData, GitHubProperty, Language, Markup, Mermaid, Xml};
+pub use output::color::{Kind, When};
+pub use output::escape::{escape, escape_rest};
+pub use output::hex::HexView;
+pub use output::json::{
     JsonRows, Network, document as json_document, end_of_files, item as json_item, item_in as json_item_in,
     line as json_line, lines as json_lines,
 };
-pub use list::{ListFormat, ListRenderer};
-pub use output::color::{Kind, When};
-pub use output::escape::{escape, escape_rest, markup};
-pub use output::hex::HexView;
 pub use output::out::{Out, UntilClosed};
 pub use output::progress::ProgressLine;
-pub use output::units::{counted, shorten, size, width};
+pub use output::shown::{Show, Shown};
+pub use output::units::{counted, size};
+pub use output::width::{shorten, width};
 pub use output::{ReportFormat, ReportOptions, Screen};
+#[doc(hidden)]
+pub use output::{code::InCode, shown::Checked};
 pub use page::Page;
 #[cfg(feature = "reports")]
 pub use page::profile::ProfilePage;

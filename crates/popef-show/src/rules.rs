@@ -7,10 +7,11 @@ use popef_check::{Rule, Severity};
 use serde::Serialize;
 use strsim::levenshtein;
 
-use crate::json::{item, member_list, object};
 use crate::output::color::Kind;
+use crate::output::json::{item, member_list, object};
 use crate::output::out::Out;
 use crate::output::paragraph::Paragraph;
+use crate::output::shown::Shown;
 
 /// Rules in groups by subject, each with its title.
 pub type Groups = Vec<(&'static str, Vec<&'static Rule>)>;
@@ -22,9 +23,9 @@ pub fn of_library() -> Groups {
 
 /// Explains one rule: what it means, and how to fix its findings. Lines are no wider than the screen.
 pub fn explain(out: &mut Out, rule: &Rule, width: Option<usize>) -> io::Result<()> {
-    let title = Paragraph::new(0).add(Kind::Group, &format!("{}:", rule.id)).add(Kind::Group, rule.title);
+    let title = Paragraph::new(0).add(Kind::Group, shown!("{}:", rule.id)).add(Kind::Group, rule.title);
     title.write(out, width)?;
-    out.put_as(kind(rule.severity), &rule.severity.to_string());
+    out.put_as(kind(rule.severity), rule.severity);
     if let Some(condition) = rule.condition() {
         out.put(", ").put(condition);
     }
@@ -36,17 +37,17 @@ pub fn explain(out: &mut Out, rule: &Rule, width: Option<usize>) -> io::Result<(
 }
 
 /// Lists rules in groups, each with its title. Lines are no wider than the screen.
-pub fn list(out: &mut Out, groups: &[(&str, Vec<&'static Rule>)], width: Option<usize>) -> io::Result<()> {
+pub fn list(out: &mut Out, groups: &[(&'static str, Vec<&'static Rule>)], width: Option<usize>) -> io::Result<()> {
     for (at, (title, rules)) in groups.iter().enumerate() {
         if at > 0 {
             out.end_line()?;
         }
-        out.put_as(Kind::Group, title).end_line()?;
+        out.put_as(Kind::Group, *title).end_line()?;
         for rule in rules {
-            let severity = rule.severity.to_string();
-            let gap = " ".repeat("warning".len().saturating_sub(severity.len()));
-            let line = Paragraph::new(2).add(Kind::Group, rule.id).add(kind(rule.severity), &severity);
-            line.add(Kind::Plain, &format!("{gap}{}", rule.title)).write(out, width)?;
+            let mut title = Shown::default();
+            title.push_spaces("warning".len().saturating_sub(rule.severity.as_str().len())).push(rule.title);
+            let line = Paragraph::new(2).add(Kind::Group, rule.id).add(kind(rule.severity), rule.severity);
+            line.add(Kind::Plain, title).write(out, width)?;
         }
     }
     Ok(())
@@ -80,8 +81,8 @@ pub fn nearest_code<'c>(name: &str, codes: &'c [CodeEntry]) -> Option<&'c CodeEn
 
 /// Explains a code: what happened, and what to do. Lines are no wider than the screen.
 pub fn explain_code(out: &mut Out, entry: &CodeEntry, width: Option<usize>) -> io::Result<()> {
-    let title = Paragraph::new(0).add(Kind::Group, &format!("{}:", entry.code));
-    title.add(Kind::Group, &format!("an error of the kind {}", entry.kind)).write(out, width)?;
+    let title = Paragraph::new(0).add(Kind::Group, shown!("{}:", entry.code));
+    title.add(Kind::Group, shown!("an error of the kind {}", entry.kind)).write(out, width)?;
     out.end_line()?;
     Paragraph::new(0).add(Kind::Plain, entry.meaning).write(out, width)?;
     out.end_line()?;
@@ -93,7 +94,7 @@ pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// Writes rules and codes of errors as one JSON document.
 pub fn document(out: &mut Out, rules: impl IntoIterator<Item = &'static Rule>, codes: &[CodeEntry]) -> io::Result<()> {
-    out.put("{\"schemaVersion\":").put(&SCHEMA_VERSION.to_string());
+    out.put("{\"schemaVersion\":").put(SCHEMA_VERSION);
     member_list(out, "rules", rules.into_iter().map(rule_object))?;
     member_list(out, "codes", codes.iter())?;
     out.put("}").end_line()

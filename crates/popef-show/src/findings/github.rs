@@ -10,8 +10,9 @@ use popef_check::Severity;
 use super::FindingsRenderer;
 use super::group::{Group, Totals, Verdict, is_shown, reason};
 use super::text::summary;
-use crate::output::escape::escape_rest;
+use crate::output::code::{GitHubData, GitHubProperty};
 use crate::output::out::Out;
+use crate::output::shown::{Show, Shown};
 
 pub(super) struct GitHub {
     pub(super) quiet: bool,
@@ -37,14 +38,13 @@ impl GitHub {
 impl FindingsRenderer for GitHub {
     fn group(&mut self, out: &mut Out, group: Group) -> io::Result<()> {
         for finding in &group.report.findings {
-            let title = format!("{}: {}", finding.rule.id, finding.rule.title);
-            let (level, path) = (self.level(finding.severity), group.path(finding.file));
-            Annotation { level, path, title: &title }.write(out, &group.text(finding))?;
+            let title = shown!("{}: {}", finding.rule.id, finding.rule.title);
+            annotation(out, self.level(finding.severity), group.path(finding.file), title, group.text(finding))?;
         }
         for skipped in group.report.skipped.iter().filter(|skipped| is_shown(skipped, self.verbose && !self.quiet)) {
             let level = if skipped.failed { "error" } else { "notice" };
             let path = skipped.file.and_then(|file| group.path(file));
-            Annotation { level, path, title: "not checked" }.write(out, &escape_rest(&reason(skipped)))?;
+            annotation(out, level, path, Shown::own("not checked"), Shown::message(&reason(skipped)))?;
         }
         Ok(())
     }
@@ -54,32 +54,20 @@ impl FindingsRenderer for GitHub {
     }
 }
 
-struct Annotation<'a> {
+fn annotation(
+    out: &mut Out,
     level: &'static str,
-    path: Option<&'a Path>,
-    title: &'a str,
-}
-
-impl Annotation<'_> {
-    fn write(&self, out: &mut Out, message: &str) -> io::Result<()> {
-        out.put("::").put(self.level).put(" ");
-        if let Some(path) = self.path {
-            out.put("file=").put(&property(&repository_path(path))).put(",");
-        }
-        out.put("title=").put(&property(self.title)).put("::").put(&data(message)).end_line()
-    }
+    path: Option<&Path>,
+    title: impl Show,
+    message: impl Show,
+) -> io::Result<()> {
+    let file = path.map(|path| code!(GitHubProperty: "file={},", repository_path(path))).unwrap_or_default();
+    out.put("::").put(level).put(" ").code(file).code(code!(GitHubProperty: "title={}", title));
+    out.code(code!(GitHubData: "::{}", message)).end_line()
 }
 
 /// A path as GitHub knows it: with slashes, and without a leading `./`. Only what could mislead, also other runners, is changed.
-fn repository_path(path: &Path) -> String {
+fn repository_path(path: &Path) -> Shown<'static> {
     let path = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
-    escape_rest(&if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() })
-}
-
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    Shown::message(&if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() })
 }

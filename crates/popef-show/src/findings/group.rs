@@ -5,7 +5,7 @@ use popef::error::{ErrorKind, Location};
 use popef::types::Diagnostic;
 use popef_check::{Finding, Report, Severity, Skipped};
 
-use crate::output::escape::escape_rest;
+use crate::output::shown::Shown;
 
 /// Files that were checked together, and the report about them.
 ///
@@ -144,9 +144,9 @@ impl Group {
     }
 
     /// A finding without its severity and rule: its place, its message, and on a second line how to fix it.
-    pub(super) fn text(&self, finding: &Finding) -> String {
+    pub(super) fn text(&self, finding: &Finding) -> Shown<'static> {
         let place = Location { blob: finding.blob, offset: finding.offset };
-        format!("{place}{}\nTo fix it: {}", escape_rest(&finding.message), escape_rest(self.advice(finding)))
+        shown!("{}{}\nTo fix it: {}", place, Shown::message(&finding.message), Shown::message(self.advice(finding)))
     }
 
     /// The requested checks that could not be done, in a line each. Files about which enough was `told` are left out.

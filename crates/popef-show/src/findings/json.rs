@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::FindingsRenderer;
 use super::group::{Group, Totals, Verdict};
-use crate::json::{Keyed, hex, item, line, member_list, network, object, value};
+use crate::output::json::{Keyed, hex, item, line, member_list, network, object, value};
 use crate::output::out::Out;
 use crate::rules::{SCHEMA_VERSION, rule_object};
 
@@ -30,7 +30,7 @@ impl FindingsRenderer for Document {
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals, verdict: Verdict) -> io::Result<()> {
-        out.put("{\"schemaVersion\":").put(&SCHEMA_VERSION.to_string()).put(",\"verdict\":");
+        out.put("{\"schemaVersion\":").put(SCHEMA_VERSION).put(",\"verdict\":");
         value(out, &verdict)?;
         out.put(",\"counts\":");
         value(out, &counts(totals))?;

@@ -11,9 +11,9 @@ use popef_check::{Finding, Severity, Skipped};
 use super::FindingsOptions;
 use super::FindingsRenderer;
 use super::group::{Group, Totals, Verdict, reason};
-use crate::output::escape::xml;
-use crate::output::escape::{escape, escape_rest};
+use crate::output::code::{Code, Xml};
 use crate::output::out::Out;
+use crate::output::shown::Shown;
 
 pub(super) struct JUnit {
     /// The program that checks.
@@ -34,16 +34,16 @@ impl JUnit {
             return Ok(());
         }
         out.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
-        attribute(out, "name", self.tool).put(">").end_line()
+        out.code(code!(Xml: " name=\"{}\">", self.tool)).end_line()
     }
 
     fn of_finding(&self, group: &Group, finding: &Finding) -> Case {
         let Finding { severity, message, rule, .. } = finding;
         let text = group.text(finding);
         let fails = *severity == Severity::Error || self.strict && *severity == Severity::Warning;
-        let passed = || Outcome::Passed(format!("{severity}: {text}"));
+        let passed = || Outcome::Passed(shown!("{}: {}", severity, text));
         let outcome = if fails { Outcome::Failure { severity: *severity, text } } else { passed() };
-        Case { label: rule.id, what: escape_rest(message), outcome }
+        Case { label: rule.id, what: Shown::message(message), outcome }
     }
 }
 
@@ -55,12 +55,14 @@ impl FindingsRenderer for JUnit {
             let skipped = group.skipped_in(Some(number));
             let mut cases: Vec<Case> = findings.chain(skipped.iter().map(of_skipped)).collect();
             if !cases.iter().any(Case::was_run) {
-                cases.insert(0, Case { label: "checked", what: "nothing found".to_owned(), outcome: Outcome::Clean });
+                let what = Shown::own("nothing found");
+                cases.insert(0, Case { label: "checked", what, outcome: Outcome::Clean });
             }
-            suite(out, &escape(&file.path.to_string_lossy()), group.is_unsafe(number), &cases)?;
+            let name = Shown::escaped(file.path.as_os_str().as_encoded_bytes());
+            suite(out, &name, group.is_unsafe(number), &cases)?;
         }
         let of_all: Vec<Case> = group.skipped_in(None).iter().map(of_skipped).collect();
-        if of_all.is_empty() { Ok(()) } else { suite(out, "all files", false, &of_all) }
+        if of_all.is_empty() { Ok(()) } else { suite(out, &Shown::own("all files"), false, &of_all) }
     }
 
     fn end(&mut self, out: &mut Out, _totals: &Totals, _verdict: Verdict) -> io::Result<()> {
@@ -72,7 +74,7 @@ impl FindingsRenderer for JUnit {
 struct Case {
     /// The rule, or the words in its place.
     label: &'static str,
-    what: String,
+    what: Shown<'static>,
     outcome: Outcome,
 }
 
@@ -80,10 +82,10 @@ enum Outcome {
     /// Nothing was found.
     Clean,
     /// Something was found that is not a failure.
-    Passed(String),
+    Passed(Shown<'static>),
     Failure {
         severity: Severity,
-        text: String,
+        text: Shown<'static>,
     },
     /// A requested check could not be done.
     Error,
@@ -97,40 +99,42 @@ impl Case {
 
     /// The name of the test case, which is the `nth` with its label and text. GitLab shows only the first test case of
     /// a name.
-    fn name(&self, nth: usize) -> String {
+    fn name(&self, nth: usize) -> Shown<'static> {
         let Case { label, what, .. } = self;
-        if nth == 1 { format!("{label}: {what}") } else { format!("{label} #{nth}: {what}") }
+        if nth == 1 { shown!("{}: {}", label, what) } else { shown!("{} #{}: {}", label, nth, what) }
     }
 
-    /// Writes the part after its attributes.
-    fn write(&self, out: &mut Out) -> io::Result<()> {
+    /// The part after its attributes.
+    fn content(&self) -> Code<Xml> {
         let what = &self.what;
         match &self.outcome {
-            Outcome::Clean => return out.put("/>").end_line(),
-            Outcome::Passed(text) => out.put("><system-out>").put(&xml(text)).put("</system-out>"),
+            Outcome::Clean => Code::default(),
+            Outcome::Passed(text) => code!(Xml: "<system-out>{}</system-out>", text),
             Outcome::Failure { severity, text } => {
-                attribute(out.put("><failure"), "type", &severity.to_string());
-                attribute(out, "message", what).put(">").put(&xml(text)).put("</failure>")
+                code!(Xml: "<failure type=\"{}\" message=\"{}\">{}</failure>", severity, what, text)
             }
-            Outcome::Error => attribute(out.put("><error"), "message", what).put(">").put(&xml(what)).put("</error>"),
-            Outcome::Skipped => attribute(out.put("><skipped"), "message", what).put("/>"),
-        };
-        out.put("</testcase>").end_line()
+            Outcome::Error => code!(Xml: "<error message=\"{}\">{}</error>", what, what),
+            Outcome::Skipped => code!(Xml: "<skipped message=\"{}\"/>", what),
+        }
     }
 }
 
 fn of_skipped(skipped: &Skipped) -> Case {
     let outcome = if skipped.failed { Outcome::Error } else { Outcome::Skipped };
-    Case { label: "not checked", what: escape_rest(&reason(skipped)), outcome }
+    Case { label: "not checked", what: Shown::message(&reason(skipped)), outcome }
 }
 
-fn suite(out: &mut Out, name: &str, is_unsafe: bool, cases: &[Case]) -> io::Result<()> {
-    let count = |wanted: fn(&Outcome) -> bool| cases.iter().filter(|case| wanted(&case.outcome)).count().to_string();
-    attribute(out.put("  <testsuite"), "name", name);
-    attribute(out, "tests", &cases.len().to_string());
-    attribute(out, "failures", &count(|outcome| matches!(outcome, Outcome::Failure { .. })));
-    attribute(out, "errors", &count(|outcome| matches!(outcome, Outcome::Error)));
-    attribute(out, "skipped", &count(|outcome| matches!(outcome, Outcome::Skipped))).put(">").end_line()?;
+fn suite(out: &mut Out, name: &Shown<'_>, is_unsafe: bool, cases: &[Case]) -> io::Result<()> {
+    let count = |wanted: fn(&Outcome) -> bool| cases.iter().filter(|case| wanted(&case.outcome)).count();
+    out.code(code!(
+        Xml: "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
+        name,
+        cases.len(),
+        count(|outcome| matches!(outcome, Outcome::Failure { .. })),
+        count(|outcome| matches!(outcome, Outcome::Error)),
+        count(|outcome| matches!(outcome, Outcome::Skipped))
+    ));
+    out.end_line()?;
     if is_unsafe {
         out.put("    <properties><property name=\"notSafeToUnpickle\" value=\"true\"/></properties>").end_line()?;
     }
@@ -138,13 +142,11 @@ fn suite(out: &mut Out, name: &str, is_unsafe: bool, cases: &[Case]) -> io::Resu
     for case in cases {
         let nth = seen.entry((case.label, &case.what)).or_default();
         *nth += 1;
-        attribute(out.put("    <testcase"), "classname", name);
-        attribute(out, "name", &case.name(*nth));
-        case.write(out)?;
+        out.code(code!(Xml: "    <testcase classname=\"{}\" name=\"{}\"", name, case.name(*nth)));
+        match case.outcome {
+            Outcome::Clean => out.put("/>").end_line()?,
+            _ => out.code(code!(Xml: ">{}</testcase>", case.content())).end_line()?,
+        }
     }
     out.put("  </testsuite>").end_line()
-}
-
-fn attribute<'o>(out: &'o mut Out, name: &str, value: &str) -> &'o mut Out {
-    out.put(" ").put(name).put("=\"").put(&xml(value)).put("\"")
 }

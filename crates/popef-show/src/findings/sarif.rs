@@ -13,7 +13,7 @@ use super::FindingsRenderer;
 use super::group::{CheckedFile, Group, Totals, Verdict, reason};
 use super::json::rules;
 use super::uri;
-use crate::json::{member_list, object, value};
+use crate::output::json::{member_list, object, value};
 use crate::output::out::Out;
 
 const START: &str = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{";

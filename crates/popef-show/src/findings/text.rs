@@ -10,10 +10,10 @@ use super::FindingsOptions;
 use super::FindingsRenderer;
 use super::group::{CheckedFile, Group, Mend, Totals, Verdict, is_shown, reason};
 use crate::output::color::Kind;
-use crate::output::escape::escape_rest;
 use crate::output::heading;
 use crate::output::out::Out;
 use crate::output::paragraph::Paragraph;
+use crate::output::shown::Shown;
 use crate::output::units::counted;
 use crate::rules::kind;
 
@@ -83,9 +83,9 @@ impl Text {
     fn finding(&self, out: &mut Out, finding: &Finding) -> io::Result<()> {
         let line = Paragraph::new(2)
             .hanging(4)
-            .add(kind(finding.severity), &finding.severity.to_string())
-            .add(Kind::Group, &format!("{}:", finding.rule.id));
-        let line = place(line, finding.blob, finding.offset).add(Kind::Plain, &escape_rest(&finding.message));
+            .add(kind(finding.severity), finding.severity)
+            .add(Kind::Group, shown!("{}:", finding.rule.id));
+        let line = place(line, finding.blob, finding.offset).add(Kind::Plain, Shown::message(&finding.message));
         line.write(out, self.width)
     }
 
@@ -93,20 +93,20 @@ impl Text {
         if self.verbose {
             Paragraph::new(4).add(Kind::Plain, finding.rule.meaning).write(out, self.width)?;
         }
-        Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, &escape_rest(advice)).write(out, self.width)
+        Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, Shown::message(advice)).write(out, self.width)
     }
 
     /// The command is not wrapped, so that it can be copied.
     fn mend(&self, out: &mut Out, mend: &Mend) -> io::Result<()> {
-        let words = format!("This {}:", mend.effect);
-        Paragraph::new(4).add(Kind::Plain, &words).write(out, self.width)?;
-        out.put("      ").put(&mend.command).end_line()
+        let words = shown!("This {}:", mend.effect);
+        Paragraph::new(4).add(Kind::Plain, words).write(out, self.width)?;
+        out.put("      ").put(Shown::message(&mend.command)).end_line()
     }
 
     fn skipped(&self, out: &mut Out, skipped: &Skipped, indent: usize) -> io::Result<()> {
         let kind = if skipped.failed { Kind::Error } else { Kind::Group };
         let line = Paragraph::new(indent).hanging(4).add(kind, "not checked:");
-        line.add(Kind::Plain, &escape_rest(&reason(skipped))).write(out, self.width)
+        line.add(Kind::Plain, Shown::message(&reason(skipped))).write(out, self.width)
     }
 }
 
@@ -133,17 +133,10 @@ impl FindingsRenderer for Text {
 }
 
 fn place(line: Paragraph, blob: Option<usize>, offset: Option<u64>) -> Paragraph {
-    let number = |line: Paragraph, what: &str, number: String, end: &str| {
-        line.add(Kind::Plain, what).add(Kind::Number, &format!("{number}{end}"))
-    };
-    match (blob, offset) {
-        (Some(blob), Some(offset)) => {
-            number(number(line, "blob", blob.to_string(), ","), "byte", offset.to_string(), ":")
-        }
-        (Some(blob), None) => number(line, "blob", blob.to_string(), ":"),
-        (None, Some(offset)) => number(line, "byte", offset.to_string(), ":"),
-        (None, None) => line,
-    }
+    let comma = if offset.is_some() { "," } else { ":" };
+    let blob = blob.map(|blob| ("blob", shown!("{}{}", blob, comma)));
+    let places = blob.into_iter().chain(offset.map(|offset| ("byte", shown!("{}:", offset))));
+    places.fold(line, |line, (what, number)| line.add(Kind::Plain, what).add(Kind::Number, number))
 }
 
 const UNSAFE: &str = "not safe to unpickle";
@@ -152,31 +145,30 @@ const UNSAFE: &str = "not safe to unpickle";
 pub(super) fn summary(totals: &Totals, verdict: Verdict) -> Paragraph {
     let line = Paragraph::new(0).hanging(4);
     let line = match verdict {
-        Verdict::Passed if totals.unsafe_pickles > 0 => line.add(Kind::Warning, &format!("{UNSAFE}:")),
+        Verdict::Passed if totals.unsafe_pickles > 0 => line.add(Kind::Warning, shown!("{}:", UNSAFE)),
         Verdict::Passed => line.add(Kind::Name, "passed:"),
         Verdict::Failed => line.add(Kind::Error, "failed:"),
         Verdict::Incomplete => line.add(Kind::Error, "not finished:"),
     };
     let line = add_counts(line, totals);
     let rest = match (totals.failed, totals.left_out) {
-        (0, 0) => String::new(),
-        (0, _) => "; not everything was checked".to_owned(),
-        (failed, _) => format!("; {} could not be checked", counted(failed, "thing", "things")),
+        (0, 0) => Shown::default(),
+        (0, _) => Shown::own("; not everything was checked"),
+        (failed, _) => shown!("; {} could not be checked", counted(failed, "thing", "things")),
     };
     let files = counted(totals.files, "file", "files");
     let is_unsafe = verdict != Verdict::Passed && totals.unsafe_pickles > 0;
-    let unpickling = if is_unsafe { format!("; {UNSAFE}") } else { String::new() };
-    line.add(Kind::Plain, &format!("in {files}{rest}{unpickling}"))
+    let unpickling = if is_unsafe { shown!("; {}", UNSAFE) } else { Shown::default() };
+    line.add(Kind::Plain, shown!("in {}{}{}", files, rest, unpickling))
 }
 
 fn add_counts(line: Paragraph, totals: &Totals) -> Paragraph {
     let counts = [
-        (Kind::Error, totals.errors, "error", ","),
-        (Kind::Warning, totals.warnings, "warning", ","),
-        (Kind::Note, totals.notes, "note", ""),
+        (Kind::Error, totals.errors, ["error,", "errors,"]),
+        (Kind::Warning, totals.warnings, ["warning,", "warnings,"]),
+        (Kind::Note, totals.notes, ["note", "notes"]),
     ];
-    counts.into_iter().fold(line, |line, (kind, count, what, end)| {
-        let kind = if count > 0 { kind } else { Kind::Plain };
-        line.add(kind, &format!("{}{end}", counted(count, what, &format!("{what}s"))))
+    counts.into_iter().fold(line, |line, (kind, count, [one, many])| {
+        line.add(if count > 0 { kind } else { Kind::Plain }, counted(count, one, many))
     })
 }

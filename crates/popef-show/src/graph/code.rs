@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::output::table::{Table, heading, more};
-use crate::{Kind, Out, counted, escape};
+use crate::{Kind, Out, Shown, counted};
 use poplar_graph::{CodeState, Finding, GraphCode, Unknown};
 
 use super::many;
@@ -23,7 +23,7 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::
         out.put("  ").put_as(Kind::Warning, why(unknown)).end_line()?;
     }
     if let Some(words) = report.without_branches() {
-        out.put("  ").put(&words).end_line()?;
+        out.put("  ").put(words).end_line()?;
     }
     write_states(out, report, top)?;
     if report.facts.code.unknown.is_some() {
@@ -48,7 +48,7 @@ fn write_findings(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Re
     let findings = &report.facts.code.findings;
     for found in findings.iter().take(top) {
         let kind = if found.id.is_warning() { Kind::Warning } else { Kind::Plain };
-        out.put("  ").put_as(kind, found.id.id()).put(": ").put(&escape(&finding(report, found))).end_line()?;
+        out.put("  ").put_as(kind, found.id.id()).put(": ").put(finding(report, found)).end_line()?;
     }
     more(out, findings.len().saturating_add(many(report.facts.code.findings_left_out)), top)
 }
@@ -65,31 +65,31 @@ pub(super) fn why(unknown: Unknown) -> &'static str {
 }
 
 /// When the code of a graph is live, in words.
-pub(super) fn live(report: &GraphReport<'_>, code: &GraphCode) -> String {
+pub(super) fn live(report: &GraphReport<'_>, code: &GraphCode) -> Shown<'static> {
     match code.state {
         CodeState::Loaded => spans(report, code),
-        CodeState::CallWithoutLoad => "always: it is called before it is loaded on some path".to_owned(),
-        CodeState::NeverLoaded => "always".to_owned(),
-        CodeState::OrderUndefined => "undefined: nothing orders a load and a call".to_owned(),
-        CodeState::NeverCalled => "never: nothing calls it".to_owned(),
-        _ => "unknown".to_owned(),
+        CodeState::CallWithoutLoad => Shown::own("always: it is called before it is loaded on some path"),
+        CodeState::NeverLoaded => Shown::own("always"),
+        CodeState::OrderUndefined => Shown::own("undefined: nothing orders a load and a call"),
+        CodeState::NeverCalled => Shown::own("never: nothing calls it"),
+        _ => Shown::own("unknown"),
     }
 }
 
 /// Where code is live, graph by graph.
-fn spans(report: &GraphReport<'_>, code: &GraphCode) -> String {
+fn spans(report: &GraphReport<'_>, code: &GraphCode) -> Shown<'static> {
     const SHOWN: usize = 3;
-    let text = |span: &poplar_graph::Span| format!("in {} {span}", report.name(span.within));
+    let text = |span: &poplar_graph::Span| shown!("in {} {}", report.name(span.within), span);
     let mut texts: Vec<_> = code.spans.iter().take(SHOWN).map(text).collect();
     let count = code.spans.len().saturating_add(many(code.spans_left_out));
     if count > SHOWN {
-        texts.push(format!("and {} more", counted(count.saturating_sub(SHOWN), "place", "places")));
+        texts.push(shown!("and {} more", counted(count.saturating_sub(SHOWN), "place", "places")));
     }
-    texts.join("; ")
+    Shown::joined(texts, "; ")
 }
 
 /// A finding, with its place.
-pub(super) fn finding(report: &GraphReport<'_>, finding: &Finding) -> String {
+pub(super) fn finding(report: &GraphReport<'_>, finding: &Finding) -> Shown<'static> {
     let (name, within) = (report.name(finding.graph), report.name(finding.within));
-    format!("{name}, at op {} of {within}: {}", finding.op.0, finding.id.words())
+    shown!("{}, at op {} of {}: {}", name, finding.op.0, within, finding.id.words())
 }

@@ -8,9 +8,9 @@ use poplar_graph::{GraphDiff, IrDiff, IrDump, OpChange, OpDiff, OpTypeDiff, Tens
 use serde::Serialize;
 
 use super::{many, type_and_shape};
-use crate::json::object;
+use crate::output::json::object;
 use crate::output::table::more;
-use crate::{Kind, Out, ReportFormat, ReportOptions, counted, escape, json_document, json_item, size};
+use crate::{Kind, Out, ReportFormat, ReportOptions, Shown, counted, json_document, json_item, size};
 
 /// One of both dumps.
 #[derive(Debug, Serialize)]
@@ -73,7 +73,7 @@ impl<'d> GraphDiffReport<'d> {
                 counted(side.tensors, "tensor", "tensors"),
                 counted(side.parameters, "parameter", "parameters"),
             ];
-            out.put(&format!("  {} of {}", counts.join(", "), size(side.parameter_size))).end_line()?;
+            out.put(shown!("  {} of {}", Shown::joined(counts, ", "), size(side.parameter_size))).end_line()?;
         }
         for ops in &diff.ops {
             write_ops(out, "", ops)?;
@@ -84,14 +84,14 @@ impl<'d> GraphDiffReport<'d> {
         more(out, diff.graphs.len(), top)?;
         let same = if diff.is_same() { "The programs are the same: " } else { "" };
         let graphs = match diff.same_graphs {
-            1 => "1 graph is the same".to_owned(),
-            count => format!("{count} graphs are the same"),
+            1 => Shown::own("1 graph is the same"),
+            count => shown!("{} graphs are the same", count),
         };
-        out.put(same).put(&graphs);
+        out.put(same).put(graphs);
         match diff.graphs.len() {
             0 => {}
             1 => _ = out.put(", 1 differs"),
-            count => _ = out.put(&format!(", {count} differ")),
+            count => _ = out.put(shown!(", {} differ", count)),
         }
         out.end_line()
     }
@@ -104,14 +104,14 @@ fn write_graph(out: &mut Out, graph: &GraphDiff, top: usize) -> io::Result<()> {
         _ => "~",
     };
     let ops = graph.ops_after.or(graph.ops_before).unwrap_or_default();
-    out.put(sign).put(" graph ").put_as(Kind::Name, &escape(&graph.name));
-    out.put(&format!("  {}", counted(ops, "op", "ops"))).end_line()?;
+    out.put(sign).put(" graph ").put_as(Kind::Name, Shown::escaped(&graph.name));
+    out.put(shown!("  {}", counted(ops, "op", "ops"))).end_line()?;
     for ops in &graph.ops {
         write_ops(out, "    ", ops)?;
     }
     if graph.changed_ops > 0 {
         let ops = counted(graph.changed_ops, "op differs", "ops differ");
-        out.put(&format!("    {ops} in names, inputs, outputs, calls or settings")).end_line()?;
+        out.put(shown!("    {} in names, inputs, outputs, calls or settings", ops)).end_line()?;
     }
     for op in graph.op_diffs.iter().take(top) {
         write_op(out, op)?;
@@ -120,7 +120,7 @@ fn write_graph(out: &mut Out, graph: &GraphDiff, top: usize) -> io::Result<()> {
     let all = many(by_number.fold(graph.changed_ops, u64::saturating_add));
     match all.saturating_sub(top.min(graph.op_diffs.len())) {
         0 => {}
-        more => out.put(&format!("    ... and {}", counted(more, "more op", "more ops"))).end_line()?,
+        more => out.put(shown!("    ... and {}", counted(more, "more op", "more ops"))).end_line()?,
     }
     if graph.reordered {
         out.put("    the same ops run in another order").end_line()?;
@@ -130,7 +130,7 @@ fn write_graph(out: &mut Out, graph: &GraphDiff, top: usize) -> io::Result<()> {
     }
     match graph.tensors.len().saturating_sub(top) {
         0 => Ok(()),
-        more => out.put(&format!("    ... and {}", counted(more, "more tensor", "more tensors"))).end_line(),
+        more => out.put(shown!("    ... and {}", counted(more, "more tensor", "more tensors"))).end_line(),
     }
 }
 
@@ -149,9 +149,9 @@ impl Side {
     }
 }
 
-fn write_ops(out: &mut Out, indent: &str, ops: &OpTypeDiff) -> io::Result<()> {
-    out.put(indent).put("ops of type ").put_as(Kind::Type, &escape(&ops.op_type));
-    out.put(&format!(": {} -> {}", ops.before, ops.after)).end_line()
+fn write_ops(out: &mut Out, indent: &'static str, ops: &OpTypeDiff) -> io::Result<()> {
+    out.put(indent).put("ops of type ").put_as(Kind::Type, Shown::escaped(&ops.op_type));
+    out.put(shown!(": {} -> {}", ops.before, ops.after)).end_line()
 }
 
 /// Writes an op and its differences.
@@ -162,31 +162,38 @@ fn write_op(out: &mut Out, op: &OpDiff) -> io::Result<()> {
         _ => "~",
     };
     let Some(known) = op.before.as_ref().or(op.after.as_ref()) else { return Ok(()) };
-    out.put("    ").put(sign).put(" op ").put_as(Kind::Type, &escape(&op.op_type));
+    out.put("    ").put(sign).put(" op ").put_as(Kind::Type, Shown::escaped(&op.op_type));
     if !known.name.is_empty() {
-        out.put(" ").put_as(Kind::Name, &escape(&known.name));
+        out.put(" ").put_as(Kind::Name, Shown::escaped(&known.name));
     }
     if let Some(output) = &known.output {
-        out.put(" makes ").put(&escape(output));
+        out.put(" makes ").put(Shown::escaped(output));
     }
     out.end_line()?;
     for OpChange { field, before, after, .. } in &op.changes {
-        let [before, after] = [before, after].map(|value| value.as_deref().map_or_else(|| "nothing".into(), escape));
-        out.put(&format!("        {}: {before} -> {after}", escape(field))).end_line()?;
+        let shown = |value: &'_ Option<String>| value.as_ref().map_or(Shown::own("nothing"), |it| it.clone().into());
+        let [before, after] = [before, after].map(shown);
+        out.put(shown!("        {}: {} -> {}", Shown::escaped(field), before, after)).end_line()?;
     }
     Ok(())
 }
 
 fn write_tensor(out: &mut Out, tensor: &TensorDiff) -> io::Result<()> {
     let (sign, info) = match (&tensor.before, &tensor.after) {
-        (Some(before), Some(after)) => ("~", format!("{} -> {}", info(before), info(after))),
+        (Some(before), Some(after)) => ("~", shown!("{} -> {}", info(before), info(after))),
         (None, Some(after)) => ("+", info(after)),
         (Some(before), None) => ("-", info(before)),
         (None, None) => return Ok(()),
     };
-    out.put("    ").put(sign).put(" tensor ").put_as(Kind::Name, &escape(&tensor.name)).put("  ").put(&info).end_line()
+    out.put("    ")
+        .put(sign)
+        .put(" tensor ")
+        .put_as(Kind::Name, Shown::escaped(&tensor.name))
+        .put("  ")
+        .put(info)
+        .end_line()
 }
 
-fn info(info: &TensorInfo) -> String {
+fn info(info: &TensorInfo) -> Shown<'static> {
     type_and_shape(info.data_type, info.shape.as_deref())
 }

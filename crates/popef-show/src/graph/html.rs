@@ -5,6 +5,7 @@ mod chart;
 use std::io;
 
 use crate::Out;
+use crate::output::shown::Shown;
 use crate::output::table::Cell;
 use crate::output::units::{size, thousands};
 use crate::page::plain::{Figure, PlainPage};
@@ -45,13 +46,13 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, options: &GraphOpti
 /// The figures in the cards at the head.
 fn figures(report: &GraphReport<'_>) -> [Figure; 4] {
     let unused = report.facts.calls.unused.len();
-    let unused = if unused == 0 { String::new() } else { format!("{} never called", thousands(unused)) };
+    let unused = if unused == 0 { Shown::default() } else { shown!("{} never called", thousands(unused)) };
     let types = report.facts.ops.by_type.len();
-    let types = format!("of {} {}", thousands(types), if types == 1 { "type" } else { "types" });
+    let types = shown!("of {} {}", thousands(types), if types == 1 { "type" } else { "types" });
     [
         ("Graphs", thousands(report.dump.ir.graphs().len()), unused),
         ("Ops", thousands(report.facts.ops.ops), types),
-        ("Tensors", thousands(report.facts.tensors()), String::new()),
+        ("Tensors", thousands(report.facts.tensors()), Shown::default()),
         ("Parameters", thousands(report.facts.parameters.len()), size(report.facts.parameter_size())),
     ]
 }
@@ -65,7 +66,7 @@ fn write_calls(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
         let rows = report.facts.tree.iter().take(CALLS).map(|row| call(report, row));
         page.table("Calls", &["Runs", "Per caller", "Ops", "Graph", "Remark"], rows, report.facts.tree.len());
         let unused = &report.facts.calls.unused;
-        let rows = unused.iter().take(top).map(|id| vec![name(&report.name(*id))]);
+        let rows = unused.iter().take(top).map(|id| vec![Cell::Name(report.name(*id).into_owned())]);
         page.table("Never called, as far as the dump says", &["Graph"], rows, unused.len());
     });
 }
@@ -77,7 +78,7 @@ fn call(report: &GraphReport<'_>, row: &CallRow) -> Vec<Cell> {
         if row.depth == 0 { Cell::None } else { Cell::Amount(grouped_times(row.times)) },
         count(ops),
         Cell::Branch(row.depth, report.name(row.graph).into_owned()),
-        Cell::Text(remark(report, row).to_owned()),
+        Cell::text(remark(report, row)),
     ]
 }
 
@@ -87,7 +88,7 @@ fn write_ops(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     page.section("Ops", |page| {
         page.table("Types", &["Ops", "Runs", "Type"], by_type.iter().take(top).map(row), by_type.len());
         for (what, counts) in places(report) {
-            page.paragraph(&format!("{what}: {}", numbers(counts, top, grouped)));
+            page.paragraph(shown!("{}: {}", what, numbers(counts, top, grouped)));
         }
     });
 }
@@ -95,7 +96,7 @@ fn write_ops(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
 fn write_parameters(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     let all = &report.facts.parameters;
     page.section("Parameters", |page| {
-        page.remark(&format!(
+        page.remark(shown!(
             "What the main graph uses and no op makes: {} in all.",
             size(report.facts.parameter_size())
         ));
@@ -106,9 +107,9 @@ fn write_parameters(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usi
 
 fn parameter(report: &GraphReport<'_>, parameter: &DumpParameter) -> Option<Vec<Cell>> {
     let tensor = report.facts.tensor(parameter)?;
-    let bytes = parameter.bytes.map_or_else(|| Cell::Amount("?".to_owned()), Cell::Bytes);
+    let bytes = parameter.bytes.map_or_else(|| Cell::Amount(Shown::own("?")), Cell::Bytes);
     let updated = if parameter.updated { "updated" } else { "" };
-    Some(vec![bytes, Cell::Text(info(tensor)), name(&tensor.name), Cell::Text(updated.to_owned())])
+    Some(vec![bytes, Cell::Text(info(tensor)), name(&tensor.name), Cell::text(updated)])
 }
 
 fn write_code(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
@@ -116,14 +117,14 @@ fn write_code(page: &mut PlainPage<'_>, report: &GraphReport<'_>, top: usize) {
     report.without_branches().iter().for_each(|words| page.remark(words));
     let row = |code: &GraphCode| {
         let live = Cell::Text(live(report, code));
-        vec![Cell::Count(code.loads), Cell::Count(code.calls), name(&report.name(code.graph)), live]
+        vec![Cell::Count(code.loads), Cell::Count(code.calls), Cell::Name(report.name(code.graph).into_owned()), live]
     };
     let rows = report.facts.loaded().take(top).map(row);
     page.table("Graphs", &["Loads", "Calls", "Graph", "Live"], rows, report.facts.loaded().count());
     let findings = &report.facts.code.findings;
     let all = findings.len().saturating_add(many(report.facts.code.findings_left_out));
     let rows = findings.iter().take(top);
-    let rows = rows.map(|found| vec![Cell::Text(found.id.id().to_owned()), Cell::Text(finding(report, found))]);
+    let rows = rows.map(|found| vec![Cell::text(found.id.id()), Cell::Text(finding(report, found))]);
     page.table("Findings", &["Rule", "What it found"], rows, all);
     if report.facts.code.unknown.is_none() {
         page.picture(|html| SchedulePicture::new(&report.schedule(STEPS), &report.dump.ir).draw(html));
@@ -136,7 +137,7 @@ fn write_notes(page: &mut PlainPage<'_>, report: &GraphReport<'_>) {
         return;
     }
     let rows = notes.iter().map(|note| {
-        let what = Cell::Text(note.kind.words(note.count).to_owned());
+        let what = Cell::text(note.kind.words(note.count));
         vec![Cell::Count(note.count), what, name(&note.first), Cell::Count(note.offset)]
     });
     page.section("Noted", |page| {
@@ -149,5 +150,5 @@ fn count(count: usize) -> Cell {
 }
 
 fn name(name: &str) -> Cell {
-    Cell::Name(name.to_owned())
+    Cell::name(Some(name))
 }

@@ -15,7 +15,8 @@ use popef::DataType;
 use poplar_graph::{Op, Tensor, Times};
 
 use crate::Out;
-use crate::json::Network;
+use crate::output::json::Network;
+use crate::output::shown::Shown;
 use crate::output::table::shape;
 use crate::output::units::thousands;
 use popef::seam::named;
@@ -83,11 +84,11 @@ pub struct GraphOptions<'a> {
     /// The cost that is written at the end of documents.
     pub network: Network,
     /// The kind of file, which is above the heading of a page.
-    pub kind: &'a str,
-    /// The heading of a page, escaped.
-    pub title: &'a str,
+    pub kind: &'static str,
+    /// The heading of a page.
+    pub title: &'a Shown<'a>,
     /// The program that makes a page, and its version.
-    pub made_by: &'a str,
+    pub made_by: &'static str,
 }
 
 impl GraphReport<'_> {
@@ -108,51 +109,51 @@ impl GraphReport<'_> {
 pub(super) const MOST_NAME: usize = 400;
 
 /// A number of runs: `8`, `0 to 1`, `any number`.
-pub(super) fn times(times: Times) -> String {
+pub(super) fn times(times: Times) -> Shown<'static> {
     times_as(times, number)
 }
 
 /// A number of runs with commas between thousands, for pages.
-pub(super) fn grouped_times(times: Times) -> String {
+pub(super) fn grouped_times(times: Times) -> Shown<'static> {
     times_as(times, grouped)
 }
 
 /// A number with commas between thousands.
-pub(super) fn grouped(count: u64) -> String {
+pub(super) fn grouped(count: u64) -> Shown<'static> {
     if count == u64::MAX { number(count) } else { thousands(count) }
 }
 
-pub(super) fn times_as(times: Times, number: impl Fn(u64) -> String) -> String {
+pub(super) fn times_as(times: Times, number: impl Fn(u64) -> Shown<'static>) -> Shown<'static> {
     match (times.least, times.most) {
         (least, Some(most)) if least == most => number(most),
-        (least, Some(most)) => format!("{} to {}", number(least), number(most)),
-        (0, None) => "any number".to_owned(),
+        (least, Some(most)) => shown!("{} to {}", number(least), number(most)),
+        (0, None) => Shown::own("any number"),
         (u64::MAX, None) => number(u64::MAX),
-        (least, None) => format!("{} or more", number(least)),
+        (least, None) => shown!("{} or more", number(least)),
     }
 }
 
 /// A number, which may be too large to be counted.
-pub(super) fn number(number: u64) -> String {
-    if number == u64::MAX { "over 10^19".to_owned() } else { number.to_string() }
+pub(super) fn number(number: u64) -> Shown<'static> {
+    if number == u64::MAX { Shown::own("over 10^19") } else { number.into() }
 }
 
 /// The type and shape of a tensor, as far as they are known: `F16 16x256`.
-pub(super) fn info(tensor: &Tensor) -> String {
+pub(super) fn info(tensor: &Tensor) -> Shown<'static> {
     type_and_shape(tensor.data_type, tensor.shape.as_deref())
 }
 
 /// A type and a shape, as far as they are known.
-pub(super) fn type_and_shape(data_type: Option<DataType>, sizes: Option<&[u64]>) -> String {
-    let data_type = data_type.map_or_else(|| "?".to_owned(), |data_type| data_type.to_string());
-    sizes.map_or_else(|| data_type.clone(), |sizes| format!("{data_type} {}", shape(sizes)))
+pub(super) fn type_and_shape(data_type: Option<DataType>, sizes: Option<&[u64]>) -> Shown<'static> {
+    let data_type = data_type.map_or_else(|| Shown::own("?"), Shown::from);
+    sizes.map_or_else(|| data_type.clone(), |sizes| shown!("{} {}", data_type, shape(sizes)))
 }
 
 /// Where an op runs: `IPU 0, stage 1, phase 2`.
-pub(super) fn place(op: &Op) -> String {
+pub(super) fn place(op: &Op) -> Shown<'static> {
     let places = [("IPU", op.ipu), ("stage", op.stage), ("phase", op.phase)];
-    let places = places.into_iter().filter_map(|(what, number)| Some(format!("{what} {}", number?)));
-    places.collect::<Vec<_>>().join(", ")
+    let places = places.into_iter().filter_map(|(what, number)| Some(shown!("{} {}", what, number?)));
+    Shown::joined(places, ", ")
 }
 
 /// A number of things that are in memory.

@@ -4,7 +4,7 @@ use std::io;
 
 use super::picture::{self, calls};
 use crate::output::table::Table;
-use crate::{Kind, Out, counted, escape};
+use crate::{Kind, Out, Shown, counted};
 use poplar_graph::{Graph, IrDump, Order, Slot};
 
 use super::GraphFormat;
@@ -37,10 +37,10 @@ impl OpsReport<'_> {
 
 /// Writes all ops, in the order of the file.
 fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
-    out.put_as(Kind::Group, &escape(&graph.name));
+    out.put_as(Kind::Group, Shown::escaped(&graph.name));
     let order =
         if dump.ir.order() == Order::Schedule { "in the order in which they run" } else { "in the order of the file" };
-    out.put(&format!("  {} {order}", counted(graph.ops.len(), "op", "ops"))).end_line()?;
+    out.put(shown!("  {} {}", counted(graph.ops.len(), "op", "ops"), order)).end_line()?;
     out.end_line()?;
     Table::of(graph.op_ids())
         .number("Op", |(id, _)| id.0)
@@ -53,7 +53,7 @@ fn write(out: &mut Out, dump: &IrDump, graph: &Graph) -> io::Result<()> {
         .write(out)
 }
 
-fn tensors(graph: &Graph, slots: &[Slot]) -> String {
-    let name = |slot: &Slot| graph.tensor(slot.tensor).map(|tensor| tensor.name.as_str());
-    slots.iter().filter_map(name).collect::<Vec<_>>().join(", ")
+fn tensors(graph: &Graph, slots: &[Slot]) -> Shown<'static> {
+    let name = |slot: &Slot| graph.tensor(slot.tensor).map(|tensor| Shown::escaped(&tensor.name));
+    Shown::joined(slots.iter().filter_map(name), ", ")
 }

@@ -1,6 +1,5 @@
 //! Pictures of boxes and arrows, for any language that draws them.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -9,7 +8,7 @@ use poplar_graph::{Graph, GraphId, IrDump, Op, Tensor, TensorId, Times};
 use super::report::GraphReport;
 use super::{MOST_NAME, info, place, times, times_as};
 use crate::output::table::brief;
-use crate::{Out, escape, shorten};
+use crate::{Code, Dot, Mermaid, Out, Shown};
 
 /// Boxes and arrows.
 pub(super) struct Picture {
@@ -19,8 +18,8 @@ pub(super) struct Picture {
 
 /// A box.
 pub(super) struct Node {
-    /// The text in it, escaped, because it may come from a file.
-    pub(super) lines: Vec<String>,
+    /// The text in it.
+    pub(super) lines: Vec<Shown<'static>>,
     pub(super) look: Look,
 }
 
@@ -39,8 +38,8 @@ pub(super) enum Look {
 pub(super) struct Edge {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// The text at it. It may come from a file.
-    pub(super) label: String,
+    /// The text at it.
+    pub(super) label: Shown<'static>,
     /// Whether the program certainly takes this way.
     pub(super) is_certain: bool,
 }
@@ -49,7 +48,7 @@ pub(super) struct Edge {
 const NAME: usize = 60;
 
 /// Which graph calls which. `number` shows numbers.
-pub(super) fn of_calls(report: &GraphReport<'_>, number: fn(u64) -> String) -> Picture {
+pub(super) fn of_calls(report: &GraphReport<'_>, number: fn(u64) -> Shown<'static>) -> Picture {
     let times = |times| times_as(times, number);
     let node = |(id, graph): (GraphId, &Graph)| {
         let runs = report.facts.calls.of(id).runs;
@@ -59,9 +58,9 @@ pub(super) fn of_calls(report: &GraphReport<'_>, number: fn(u64) -> String) -> P
             _ => Look::Plain,
         };
         let ops = number(u64::try_from(graph.ops.len()).unwrap_or(u64::MAX));
-        let ops = format!("{ops} {}", if graph.ops.len() == 1 { "op" } else { "ops" });
-        let runs = if runs == Times::NEVER { "never called".to_owned() } else { format!("runs: {}", times(runs)) };
-        Node { lines: vec![shown(&graph.name), ops, runs], look }
+        let ops = shown!("{} {}", ops, if graph.ops.len() == 1 { "op" } else { "ops" });
+        let runs = if runs == Times::NEVER { Shown::own("never called") } else { shown!("runs: {}", times(runs)) };
+        Node { lines: vec![named(&graph.name), ops, runs], look }
     };
     let mut calls: BTreeMap<(GraphId, GraphId), Times> = BTreeMap::new();
     for site in &report.facts.calls.sites {
@@ -71,7 +70,7 @@ pub(super) fn of_calls(report: &GraphReport<'_>, number: fn(u64) -> String) -> P
     let edge = |((from, to), sum): ((GraphId, GraphId), Times)| Edge {
         from: from.index(),
         to: to.index(),
-        label: if sum == Times::ONCE { String::new() } else { format!("{} ×", times(sum)) },
+        label: if sum == Times::ONCE { Shown::default() } else { shown!("{} ×", times(sum)) },
         is_certain: sum.least > 0,
     };
     Picture { nodes: report.dump.ir.graph_ids().map(node).collect(), edges: calls.into_iter().map(edge).collect() }
@@ -107,31 +106,31 @@ pub(super) fn of_ops(dump: &IrDump, graph: &Graph) -> Picture {
 fn op_node(dump: &IrDump, op: &Op) -> Node {
     let calls = calls(dump, op);
     let look = if calls.is_empty() { Look::Plain } else { Look::Strong };
-    let lines = [shown(&op.op_type), shown(&op.name), place(op), shown(&calls)];
+    let lines = [named(&op.op_type), named(&op.name), place(op), calls.shortened(NAME).into_owned()];
     Node { lines: lines.into_iter().filter(|line| !line.is_empty()).collect(), look }
 }
 
 fn tensor_node(tensor: &Tensor, id: TensorId) -> Node {
-    let name = if tensor.name.is_empty() { format!("tensor {}", id.0) } else { shown(&tensor.name) };
+    let name = if tensor.name.is_empty() { shown!("tensor {}", id.0) } else { named(&tensor.name) };
     Node { lines: vec![name], look: Look::Tensor }
 }
 
 /// The graphs that an op calls or loads.
-pub(super) fn calls(dump: &IrDump, op: &Op) -> String {
-    let name = |id| dump.ir.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME));
+pub(super) fn calls(dump: &IrDump, op: &Op) -> Shown<'static> {
+    let name = |id| dump.ir.graph(id).map_or(Shown::default(), |graph| brief(&graph.name, MOST_NAME).into());
     let calls = op.calls.iter().map(|callee| match callee.times {
-        Times::ONCE => format!("calls {}", name(callee.graph)),
-        Times { least: 0, most: None } => format!("calls {} any number of times", name(callee.graph)),
-        many => format!("calls {}, {} times", name(callee.graph), times(many)),
+        Times::ONCE => shown!("calls {}", name(callee.graph)),
+        Times { least: 0, most: None } => shown!("calls {} any number of times", name(callee.graph)),
+        many => shown!("calls {}, {} times", name(callee.graph), times(many)),
     });
-    let missing = op.attribute("callee").map(|name| format!("calls {name}, which is missing"));
-    let loads = op.loads.map(|load| format!("loads the code of {}", name(load.graph)));
-    calls.chain(missing).chain(loads).collect::<Vec<_>>().join("; ")
+    let missing = op.attribute("callee").map(|name| shown!("calls {}, which is missing", Shown::escaped(name)));
+    let loads = op.loads.map(|load| shown!("loads the code of {}", name(load.graph)));
+    Shown::joined(calls.chain(missing).chain(loads), "; ")
 }
 
-/// A name as text: escaped, and cut in its middle if it is long.
-fn shown(name: &str) -> String {
-    shorten(&escape(name), NAME).into_owned()
+/// A name as text, cut in its middle if it is long.
+fn named(name: &str) -> Shown<'static> {
+    Shown::escaped(name).shortened(NAME).into_owned()
 }
 
 /// Writes a picture in the language of Graphviz.
@@ -140,15 +139,15 @@ pub(super) fn write_dot(out: &mut Out, picture: &Picture) -> io::Result<()> {
     out.put("  node [shape=box, style=\"rounded,filled\", fillcolor=\"#eef3fb\", color=\"#5b7db1\", fontname=\"sans-serif\"];").end_line()?;
     out.put("  edge [color=\"#55616f\", fontname=\"sans-serif\", fontsize=10];").end_line()?;
     for (number, node) in picture.nodes.iter().enumerate() {
-        let lines: Vec<_> = node.lines.iter().map(|line| dot_text(line)).collect();
-        out.put(&format!("  n{number} [label=\"{}\"{}];", lines.join("\\n"), look(node.look))).end_line()?;
+        let (lines, look) = (Code::joined(&node.lines, "\\n"), Code::from(look(node.look)));
+        out.code(code!(Dot: "  n{} [label=\"{}\"{}];", number, lines, look)).end_line()?;
     }
     for edge in &picture.edges {
-        let label = if edge.label.is_empty() { String::new() } else { format!("label=\"{}\"", dot_text(&edge.label)) };
-        let style = if edge.is_certain { "" } else { "style=dashed" };
-        let settings: Vec<_> = [label.as_str(), style].into_iter().filter(|setting| !setting.is_empty()).collect();
-        let settings = if settings.is_empty() { String::new() } else { format!(" [{}]", settings.join(", ")) };
-        out.put(&format!("  n{} -> n{}{settings};", edge.from, edge.to)).end_line()?;
+        let label = (!edge.label.is_empty()).then(|| code!(Dot: "label=\"{}\"", edge.label));
+        let style = (!edge.is_certain).then(|| Code::from("style=dashed"));
+        let settings = label.into_iter().chain(style).reduce(|one, other| code!(Dot: "{}, {}", one, other));
+        let settings = settings.map(|settings| code!(Dot: " [{}]", settings)).unwrap_or_default();
+        out.code(code!(Dot: "  n{} -> n{}{};", edge.from, edge.to, settings)).end_line()?;
     }
     out.put("}").end_line()
 }
@@ -162,23 +161,22 @@ fn look(look: Look) -> &'static str {
     }
 }
 
-/// A text inside quotes. Graphviz takes backslashes for escapes, and in labels also names of letters between `&` and `;`.
-fn dot_text(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('&', "&amp;")
-}
-
 /// Writes a picture in the language of Mermaid, which shows it in Markdown.
 pub(super) fn write_mermaid(out: &mut Out, picture: &Picture) -> io::Result<()> {
     out.put("flowchart TD").end_line()?;
     for (number, node) in picture.nodes.iter().enumerate() {
-        let lines: Vec<_> = node.lines.iter().map(|line| mermaid_text(line)).collect();
-        let (open, close) = if node.look == Look::Tensor { ("([", "])") } else { ("[", "]") };
-        out.put(&format!("  n{number}{open}\"{}\"{close}{}", lines.join("<br/>"), class(node.look))).end_line()?;
+        let lines = Code::joined(&node.lines, "<br/>");
+        let lines = if node.look == Look::Tensor {
+            code!(Mermaid: "([\"{}\"])", lines)
+        } else {
+            code!(Mermaid: "[\"{}\"]", lines)
+        };
+        out.code(code!(Mermaid: "  n{}{}", number, lines)).put(class(node.look)).end_line()?;
     }
     for edge in &picture.edges {
-        let arrow = if edge.is_certain { "-->" } else { "-.->" };
-        let label = if edge.label.is_empty() { String::new() } else { format!("|\"{}\"|", mermaid_text(&edge.label)) };
-        out.put(&format!("  n{} {arrow}{label} n{}", edge.from, edge.to)).end_line()?;
+        let arrow = Code::from(if edge.is_certain { "-->" } else { "-.->" });
+        let label = if edge.label.is_empty() { Code::default() } else { code!(Mermaid: "|\"{}\"|", edge.label) };
+        out.code(code!(Mermaid: "  n{} {}{} n{}", edge.from, arrow, label, edge.to)).end_line()?;
     }
     out.put("  classDef strong stroke-width:3px").end_line()?;
     out.put("  classDef faint stroke-dasharray:5 5").end_line()
@@ -190,30 +188,4 @@ fn class(look: Look) -> &'static str {
         Look::Faint => ":::faint",
         Look::Plain | Look::Tensor => "",
     }
-}
-
-/// A text inside quotes. Characters with a meaning in Mermaid, Markdown or HTML are written by their numbers.
-fn mermaid_text(text: &str) -> String {
-    let mut quoted = String::new();
-    let mut before = None;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let is_word = |letter: Option<&char>| letter.is_some_and(|letter| letter.is_alphanumeric());
-        let is_special = match letter {
-            '"' | '#' | '&' | '<' | '>' | '`' | '*' | '\\' | '%' | ';' => true,
-            // Within a word it is a letter.
-            '_' => !(is_word(before.as_ref()) && is_word(letters.peek())),
-            // These characters would begin a list.
-            '-' | '+' => before.is_none(),
-            '.' | ')' => quoted.bytes().all(|byte| byte.is_ascii_digit()),
-            _ => false,
-        };
-        if is_special {
-            quoted.push_str(&format!("#{};", u32::from(letter)));
-        } else {
-            quoted.push(letter);
-        }
-        before = Some(letter);
-    }
-    quoted
 }

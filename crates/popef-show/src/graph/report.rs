@@ -1,14 +1,13 @@
 //! The report about a dump, and its JSON.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
 use popef::types::Diagnostic;
 
-use crate::json::{item_in, object};
+use crate::output::json::{item_in, object};
 use crate::output::table::brief;
-use crate::{Network, Out, counted, json_document, json_item};
+use crate::{Network, Out, Shown, counted, json_document, json_item};
 use popef::seam::List;
 use popef_ops::{FilePath, InFile};
 use poplar_graph::{DumpFacts, Graph, GraphId, IrDump, Note, NoteKind, Schedule};
@@ -42,8 +41,8 @@ impl<'d> GraphReport<'d> {
     }
 
     /// The name of a graph, as it is shown.
-    pub(super) fn name(&self, id: GraphId) -> Cow<'d, str> {
-        self.graph(id).map_or(Cow::Borrowed(""), |graph| brief(&graph.name, MOST_NAME))
+    pub(super) fn name(&self, id: GraphId) -> Shown<'d> {
+        self.graph(id).map_or(Shown::default(), |graph| brief(&graph.name, MOST_NAME).into())
     }
 
     /// Whether ops load code.
@@ -134,9 +133,9 @@ impl<'d> GraphReport<'d> {
     }
 
     /// Says which calls are missing, if any are.
-    pub(super) fn without_branches(&self) -> Option<String> {
+    pub(super) fn without_branches(&self) -> Option<Shown<'static>> {
         let note = self.dump.note(NoteKind::UnknownBranches)?;
         let ops = counted(note.count, "op", "ops");
-        Some(format!("without what the branches of {ops} run: a dump does not name them"))
+        Some(shown!("without what the branches of {} run: a dump does not name them", ops))
     }
 }

@@ -4,10 +4,8 @@ use std::io;
 
 use poplar_graph::{Calls, Cell, GraphId, Ir, Op, Schedule, ScheduleRow};
 
-use crate::output::escape::escape;
-use crate::output::out::Out;
-use crate::output::units::counted;
-use crate::page::html::Html;
+use crate::output::html::{Html, view};
+use crate::{Out, Show, Shown, counted};
 
 /// The maximum number of characters of a name or step.
 const MAX_TEXT: usize = 100;
@@ -19,13 +17,13 @@ const CHARACTER: usize = 8;
 const CELLS: [Cell; 5] = [Cell::Load, Cell::Live, Cell::Call, Cell::Kept, Cell::Dead];
 
 /// How a cell is shown: its character, its words, and its class in a picture.
-const fn look(cell: Cell) -> (char, &'static str, &'static str) {
+const fn look(cell: Cell) -> (&'static str, &'static str, &'static str) {
     match cell {
-        Cell::Dead => ('·', "not needed", "dead"),
-        Cell::Live => ('│', "live", "live"),
-        Cell::Kept => ('┆', "always there, and not needed here", "kept"),
-        Cell::Load => ('╷', "loaded", "load"),
-        Cell::Call => ('●', "called", "call"),
+        Cell::Dead => ("·", "not needed", "dead"),
+        Cell::Live => ("│", "live", "live"),
+        Cell::Kept => ("┆", "always there, and not needed here", "kept"),
+        Cell::Load => ("╷", "loaded", "load"),
+        Cell::Call => ("●", "called", "call"),
     }
 }
 
@@ -42,51 +40,64 @@ impl<'s> SchedulePicture<'s> {
         SchedulePicture { schedule, ir }
     }
 
-    /// Writes the schedule as text: a column for each graph, a line for each step. Names are escaped.
+    /// Writes the schedule as text: a column for each graph, a line for each step.
     pub(super) fn write_text(self, out: &mut Out) -> io::Result<()> {
         let lanes = self.schedule.lanes.len();
-        let mut line = |text: &str| out.put(if text.is_empty() { "" } else { "  " }).put(text).end_line();
-        (0..lanes).try_for_each(|at| line(&format!("{} = {}", letters(at), self.name(at))))?;
-        if self.schedule.lanes_left_out > 0 {
-            line(&format!("... and {} more", self.schedule.lanes_left_out))?;
+        for at in 0..lanes {
+            out.put(shown!("  {} = {}", letters(at), short(&self.name(at)))).end_line()?;
         }
+        if self.schedule.lanes_left_out > 0 {
+            out.put(shown!("  ... and {} more", self.schedule.lanes_left_out)).end_line()?;
+        }
+        out.end_line()?;
         let width = letters(lanes.saturating_sub(1)).len();
-        line("")?;
-        let heads: Vec<_> = (0..lanes).map(|at| format!("{:<width$}", letters(at))).collect();
-        line(heads.join(" ").trim_end())?;
+        let mut gap = 2;
+        for letters in (0..lanes).map(letters) {
+            out.spaces(gap).put(&letters);
+            gap = width.saturating_sub(letters.len()).saturating_add(1);
+        }
+        out.end_line()?;
         for row in &self.schedule.rows {
-            let cells: Vec<_> = row.cells.iter().map(|cell| format!("{:<width$}", look(*cell).0)).collect();
-            line(&format!("{} {}{}", cells.join(" "), "  ".repeat(indent(row)), escaped(&self.step(row))))?;
+            out.spaces(2);
+            for cell in &row.cells {
+                out.put(look(*cell).0).spaces(width);
+            }
+            out.spaces(indent(row).saturating_mul(2)).put(self.step(row)).end_line()?;
         }
         if self.schedule.cut {
-            line("... and more steps")?;
+            out.put("  ... and more steps").end_line()?;
         }
-        line("")?;
-        CELLS.into_iter().map(look).try_for_each(|(character, words, _)| line(&format!("{character} {words}")))
+        out.end_line()?;
+        CELLS
+            .into_iter()
+            .map(look)
+            .try_for_each(|(character, words, _)| out.put("  ").put(character).put(" ").put(words).end_line())
     }
 
-    fn name(self, at: usize) -> String {
-        let graph = self.schedule.lanes.get(at).and_then(|graph| self.ir.graph(*graph));
-        graph.map(|graph| escaped(&graph.name)).unwrap_or_default()
+    fn name(self, at: usize) -> Shown<'s> {
+        self.schedule.lanes.get(at).map(|graph| self.name_of(*graph)).unwrap_or_default()
+    }
+
+    fn name_of(self, graph: GraphId) -> Shown<'s> {
+        self.ir.graph(graph).map(|graph| Shown::escaped(&graph.name)).unwrap_or_default()
     }
 
     /// Draws the schedule. The page has styles for the classes: `schedule` for all of it, and those of cells.
     pub(super) fn draw(self, html: &mut Html<'_>) {
         let (count, rows) = (self.schedule.lanes.len(), &self.schedule.rows);
         let lanes = count.saturating_add(1).saturating_mul(COLUMN);
-        let width = |row| indent(row).saturating_mul(2).saturating_add(shown(&self.step(row)).chars().count());
-        let names = (0..count).map(|at| self.name(at).chars().count().saturating_add(5));
+        let width = |row| indent(row).saturating_mul(2).saturating_add(self.step(row).chars().count());
+        let names = (0..count).map(|at| short(&self.name(at)).chars().count().saturating_add(5));
         let longest = rows.iter().map(width).chain(names).max().unwrap_or_default().max(20);
         let width = lanes.saturating_add(longest.saturating_mul(CHARACTER));
         let height = count.saturating_add(rows.len()).saturating_add(4).saturating_mul(ROW);
-        let size = format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"");
-        html.put(&format!("<svg class=\"schedule\" {size} role=\"img\" aria-label=\"Schedule\">\n"));
+        html.put(markup!("<svg class=\"schedule\" {} role=\"img\" aria-label=\"Schedule\">\n", view(width, height)));
         for at in 0..count {
-            draw_line(html, 4, at, &format!("{} = {}", letters(at), self.name(at)));
+            draw_line(html, 4, at, shown!("{} = {}", letters(at), short(&self.name(at))));
         }
         let first = count.saturating_add(1);
         for at in 0..count {
-            draw_line(html, at.saturating_mul(COLUMN).saturating_add(4), first, &letters(at));
+            draw_line(html, at.saturating_mul(COLUMN).saturating_add(4), first, letters(at));
         }
         for (row, line) in rows.iter().zip(first.saturating_add(1)..) {
             self.draw_row(html, row, line, lanes);
@@ -101,40 +112,41 @@ impl<'s> SchedulePicture<'s> {
         let y = line.saturating_mul(ROW);
         for (at, cell) in row.cells.iter().enumerate() {
             let (x, (_, words, class)) = (at.saturating_mul(COLUMN).saturating_add(4), look(*cell));
-            html.put(&format!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"12\" height=\"{ROW}\"><title>"));
-            html.text(&self.name(at)).put(": ").put(words).put("</title></rect>\n");
+            let rect = markup!("<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"12\" height=\"{}\">", class, x, y, ROW);
+            let title = markup!("<title>{}: {}</title>", short(&self.name(at)), words);
+            html.put(markup!("{}{}</rect>\n", rect, title));
         }
         let indent = indent(row).saturating_mul(2).saturating_mul(CHARACTER);
-        draw_line(html, lanes.saturating_add(indent), line, &escaped(&self.step(row)));
+        draw_line(html, lanes.saturating_add(indent), line, self.step(row));
     }
 
-    /// The words for what a step does.
-    fn step(self, row: &ScheduleRow) -> String {
+    /// The words for what a step does, cut if they are long.
+    fn step(self, row: &ScheduleRow) -> Shown<'static> {
         let op = row.op.and_then(|op| self.ir.graph(row.graph)?.op(op));
-        op.map_or_else(|| counted(row.ops, "other op", "other ops"), |op| self.op(op))
+        op.map_or_else(|| counted(row.ops, "other op", "other ops"), |op| short(&self.op(op)))
     }
 
-    fn op(self, op: &Op) -> String {
-        let name = |graph: GraphId| self.ir.graph(graph).map_or("", |graph| graph.name.as_str());
-        let load = op.loads_executable().map(|graph| format!("load {}", name(graph)));
+    fn op(self, op: &Op) -> Shown<'static> {
+        let name = |graph: &GraphId| self.name_of(*graph);
+        let load = op.loads_executable().map(|graph| shown!("load {}", name(&graph)));
         let call = match &op.calls {
-            Calls::Once(graph) => Some(format!("call {}", name(*graph))),
-            Calls::Repeat(graph, Some(times)) => Some(format!("call {} {times} times", name(*graph))),
-            Calls::Repeat(graph, None) => Some(format!("call {} any number of times", name(*graph))),
+            Calls::Once(graph) => Some(shown!("call {}", name(graph))),
+            Calls::Repeat(graph, Some(times)) => Some(shown!("call {} {} times", name(graph), times)),
+            Calls::Repeat(graph, None) => Some(shown!("call {} any number of times", name(graph))),
             Calls::OneOf(branches) => {
-                let names: Vec<_> = branches.iter().take(8).map(|branch| name(*branch)).collect();
-                let more = if branches.len() > names.len() { ", ..." } else { "" };
-                Some(format!("call one of {}{more}", names.join(", ")))
+                const MOST: usize = 8;
+                let names = Shown::joined(branches.iter().take(MOST).map(name), ", ");
+                Some(shown!("call one of {}{}", names, if branches.len() > MOST { ", ..." } else { "" }))
             }
             _ => None,
         };
-        load.into_iter().chain(call).collect::<Vec<_>>().join(", ")
+        Shown::joined(load.into_iter().chain(call), ", ")
     }
 }
 
-fn draw_line(html: &mut Html<'_>, x: usize, line: usize, text: &str) {
+fn draw_line(html: &mut Html<'_>, x: usize, line: usize, text: impl Show) {
     let y = line.saturating_mul(ROW).saturating_add(13);
-    html.put(&format!("<text x=\"{x}\" y=\"{y}\" xml:space=\"preserve\">")).text(text).put("</text>\n");
+    html.put(markup!("<text x=\"{}\" y=\"{}\" xml:space=\"preserve\">{}</text>\n", x, y, text));
 }
 
 /// How far a row is indented, within a limit.
@@ -143,25 +155,18 @@ fn indent(row: &ScheduleRow) -> usize {
 }
 
 /// A, B, ... Z, A1, B1, ...
-fn letters(at: usize) -> String {
-    let letter = u8::try_from(at % 26).ok().and_then(|at| b'A'.checked_add(at)).map_or('?', char::from);
+fn letters(at: usize) -> Shown<'static> {
+    const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let letter = LETTERS.get(at % 26..=at % 26).unwrap_or("?");
     match at / 26 {
-        0 => letter.to_string(),
-        round => format!("{letter}{round}"),
+        0 => Shown::own(letter),
+        round => shown!("{}{}", letter, round),
     }
 }
 
-fn shown(text: &str) -> String {
-    let mut short: String = text.chars().take(MAX_TEXT).collect();
-    if short.len() < text.len() {
-        short.push_str("...");
-    }
-    short
-}
-
-/// A text without misleading characters, cut if it is long.
-fn escaped(text: &str) -> String {
-    escape(&shown(text)).into_owned()
+/// A text that is cut if it is long.
+fn short(text: &Shown<'_>) -> Shown<'static> {
+    text.cut(MAX_TEXT, "...")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::output::table::{Table, fact, heading, more};
-use crate::{Kind, Out, counted, escape, size};
+use crate::{Kind, Out, Shown, counted, size};
 use poplar_graph::{CallRow, NumberCount};
 
 use super::GraphSections;
@@ -24,7 +24,7 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, sections: GraphSect
         counted(report.facts.ops.ops, "op", "ops"),
         counted(report.facts.tensors(), "tensor", "tensors"),
     ];
-    out.put(&format!("  {}", counts.join(", "))).end_line()?;
+    out.put(shown!("  {}", Shown::joined(counts, ", "))).end_line()?;
     if sections.has(|sections| sections.calls) {
         write_calls(out, report)?;
         write_unused(out, report, top)?;
@@ -44,14 +44,14 @@ pub(super) fn write(out: &mut Out, report: &GraphReport<'_>, sections: GraphSect
 fn write_calls(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
     heading(out, "Calls")?;
     if let Some(words) = report.without_branches() {
-        out.put("  ").put(&words).end_line()?;
+        out.put("  ").put(words).end_line()?;
     }
     let shown = report.facts.tree.get(..CALLS).unwrap_or(&report.facts.tree);
     Table::of(shown.iter().zip(branches(shown)))
         .number("Runs", |(row, _)| times(report.facts.calls.of(row.graph).runs))
-        .number("Per caller", |(row, _)| if row.depth == 0 { String::new() } else { times(row.times) })
+        .number("Per caller", |(row, _)| if row.depth == 0 { Shown::default() } else { times(row.times) })
         .number("Ops", |(row, _)| report.graph(row.graph).map_or(0, |graph| graph.ops.len()))
-        .column("Graph", Kind::Name, |(row, branch)| format!("{branch}{}", report.name(row.graph)))
+        .column("Graph", Kind::Name, |(row, branch)| shown!("{}{}", branch, report.name(row.graph)))
         .column("", Kind::Plain, |(row, _)| remark(report, row))
         .write(out)?;
     more(out, report.facts.tree.len(), shown.len())
@@ -68,7 +68,7 @@ pub(super) fn remark(report: &GraphReport<'_>, row: &CallRow) -> &'static str {
 }
 
 /// The lines of a tree before each row.
-fn branches(rows: &[CallRow]) -> Vec<String> {
+fn branches(rows: &[CallRow]) -> Vec<Shown<'static>> {
     // For each depth, whether a row of this depth follows before a less deep one.
     let mut follows: Vec<bool> = Vec::new();
     let mut branches = Vec::with_capacity(rows.len());
@@ -76,12 +76,12 @@ fn branches(rows: &[CallRow]) -> Vec<String> {
         let depth = usize::try_from(row.depth).unwrap_or(usize::MAX);
         let has = |level: usize| follows.get(level).copied().unwrap_or_default();
         branches.push(match depth {
-            0 => String::new(),
+            0 => Shown::default(),
             1..=LEVELS => {
-                let outer: String = (1..depth).map(|level| if has(level) { "│  " } else { "   " }).collect();
-                format!("{outer}{}", if has(depth) { "├─ " } else { "└─ " })
+                let outer = Shown::joined((1..depth).map(|level| if has(level) { "│  " } else { "   " }), "");
+                shown!("{}{}", outer, if has(depth) { "├─ " } else { "└─ " })
             }
-            _ => format!("{}... {depth} deep: ", "   ".repeat(LEVELS)),
+            _ => shown!("{:72}... {} deep: ", "", depth),
         });
         // Deeper ones are irrelevant.
         follows.resize(depth.min(LEVELS).saturating_add(1), false);
@@ -100,7 +100,7 @@ fn write_unused(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Resu
     }
     heading(out, "Never called, as far as the dump says")?;
     for id in unused.iter().take(top) {
-        out.put("  ").put_as(Kind::Name, &escape(&report.name(*id))).end_line()?;
+        out.put("  ").put_as(Kind::Name, report.name(*id)).end_line()?;
     }
     more(out, unused.len(), top)
 }
@@ -116,7 +116,7 @@ fn write_ops(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<
     if !places.is_empty() {
         out.end_line()?;
     }
-    places.iter().try_for_each(|(what, counts)| fact(out, what, &numbers(counts, top, number)))
+    places.iter().try_for_each(|(what, counts)| fact(out, what, numbers(counts, top, number)))
 }
 
 /// The kinds of places that some op has.
@@ -131,29 +131,29 @@ pub(super) fn places<'r>(report: &'r GraphReport<'_>) -> Vec<(&'static str, &'r 
 }
 
 /// The ops of each place: `0: 15, 1: 16, none: 4`. `shown` shows numbers of ops.
-pub(super) fn numbers(counts: &[NumberCount], top: usize, shown: fn(u64) -> String) -> String {
+pub(super) fn numbers(counts: &[NumberCount], top: usize, shown: fn(u64) -> Shown<'static>) -> Shown<'static> {
     let text = |count: &NumberCount| match count.number {
-        Some(number) => format!("{number}: {}", shown(count.ops)),
-        None => format!("none: {}", shown(count.ops)),
+        Some(number) => shown!("{}: {}", number, shown(count.ops)),
+        None => shown!("none: {}", shown(count.ops)),
     };
     let mut texts: Vec<_> = counts.iter().take(top).map(text).collect();
     if counts.len() > top {
-        texts.push(format!("and {} more", counts.len() - top));
+        texts.push(shown!("and {} more", counts.len() - top));
     }
-    texts.join(", ")
+    Shown::joined(texts, ", ")
 }
 
 fn write_parameters(out: &mut Out, report: &GraphReport<'_>, top: usize) -> io::Result<()> {
     heading(out, "Parameters: what the main graph uses and no op makes")?;
     let count = counted(report.facts.parameters.len(), "tensor", "tensors");
-    out.put(&format!("  {count}, {}", size(report.facts.parameter_size()))).end_line()?;
+    out.put(shown!("  {}, {}", count, size(report.facts.parameter_size()))).end_line()?;
     if report.facts.parameters.is_empty() {
         return Ok(());
     }
     let parameters =
         report.facts.parameters.iter().filter_map(|parameter| Some((parameter, report.facts.tensor(parameter)?)));
     Table::of(parameters)
-        .number("Size", |(parameter, _)| parameter.bytes.map_or_else(|| "?".to_owned(), size))
+        .number("Size", |(parameter, _)| parameter.bytes.map_or_else(|| Shown::own("?"), size))
         .column("Type", Kind::Type, |(_, tensor)| info(tensor))
         .column("Name", Kind::Name, |(_, tensor)| &tensor.name)
         .column("", Kind::Plain, |(parameter, _)| if parameter.updated { "updated" } else { "" })
@@ -166,10 +166,10 @@ fn write_notes(out: &mut Out, report: &GraphReport<'_>) -> io::Result<()> {
     }
     heading(out, "Noted")?;
     for note in &report.dump.notes {
-        let text = format!("  {} {}", note.count, note.kind.words(note.count));
-        out.put_as(Kind::Warning, &text).end_line()?;
-        out.put("    first: ").put_as(Kind::Name, &escape(&note.first));
-        out.put(&format!(", byte {}", note.offset)).end_line()?;
+        let text = shown!("  {} {}", note.count, note.kind.words(note.count));
+        out.put_as(Kind::Warning, text).end_line()?;
+        out.put("    first: ").put_as(Kind::Name, Shown::escaped(&note.first));
+        out.put(shown!(", byte {}", note.offset)).end_line()?;
     }
     Ok(())
 }
@@ -200,7 +200,7 @@ mod tests {
     fn a_tree_has_lines() {
         let tree = calls(&[&[1, 4, 5], &[2, 3], &[], &[6], &[], &[6], &[]]).tree();
         let lines = ["", "├─ ", "│  ├─ ", "│  └─ ", "│     └─ ", "├─ ", "└─ ", "   └─ "];
-        assert_eq!(branches(&tree), lines);
+        assert_eq!(branches(&tree).iter().map(|branch| &**branch).collect::<Vec<_>>(), lines);
     }
 
     #[test]

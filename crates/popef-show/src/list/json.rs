@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::ListRenderer;
 use crate::failure::Failures;
-use crate::json::{Keyed, Lazy, line, network, object, open, value};
+use crate::output::json::{Keyed, Lazy, line, network, object, open, value};
 use crate::output::out::Out;
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
@@ -20,7 +20,7 @@ use crate::report::payload::{PayloadView, is_json};
 use crate::report::stats::Stats;
 use crate::report::tensor::TensorView;
 use crate::report::tiles::TilesView;
-use crate::report::values::{Shown, Values};
+use crate::report::values::{Element, Values};
 use popef::seam::List;
 
 /// The version of this shape, `docs/dump.schema.json`.
@@ -34,7 +34,7 @@ pub(crate) struct JsonLines;
 
 impl ListRenderer for Json {
     fn begin(&self, out: &mut Out) -> io::Result<()> {
-        out.put("{\"schemaVersion\":").put(&SCHEMA_VERSION.to_string()).put(",\"files\":[");
+        out.put("{\"schemaVersion\":").put(SCHEMA_VERSION).put(",\"files\":[");
         Ok(())
     }
 
@@ -372,7 +372,7 @@ impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let statistics = |stats: &Stats| {
             let Stats { nan, infinite, zeros, .. } = *stats;
-            let [min, max, mean] = [stats.min, stats.max, stats.mean.map(Value::F64)].map(|it| it.map(Shown::Value));
+            let [min, max, mean] = [stats.min, stats.max, stats.mean.map(Value::F64)].map(|it| it.map(Element::Value));
             object! { min, max, mean, nan, infinite, zeros }
         };
         let object = object! {
@@ -386,16 +386,16 @@ impl Serialize for Values<'_> {
 }
 
 /// Floats have as few digits as tell them apart. JSON has no NaN and no infinities, so these are strings.
-impl Serialize for Shown {
+impl Serialize for Element {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match *self {
-            Shown::Bits(byte) => serializer.collect_str(&format_args!("{byte:#04x}")),
-            Shown::Value(Value::Bool(value)) => serializer.serialize_bool(value),
-            Shown::Value(Value::Int(value)) => serializer.serialize_i64(value),
-            Shown::Value(Value::UInt(value)) => serializer.serialize_u64(value),
-            Shown::Value(Value::F32(value)) if value.is_finite() => serializer.serialize_f32(value),
-            Shown::Value(Value::F64(value)) if value.is_finite() => serializer.serialize_f64(value),
-            Shown::Value(value) => serializer.serialize_str(not_finite(value.to_f64())),
+            Element::Bits(byte) => serializer.collect_str(&format_args!("{byte:#04x}")),
+            Element::Value(Value::Bool(value)) => serializer.serialize_bool(value),
+            Element::Value(Value::Int(value)) => serializer.serialize_i64(value),
+            Element::Value(Value::UInt(value)) => serializer.serialize_u64(value),
+            Element::Value(Value::F32(value)) if value.is_finite() => serializer.serialize_f32(value),
+            Element::Value(Value::F64(value)) if value.is_finite() => serializer.serialize_f64(value),
+            Element::Value(value) => serializer.serialize_str(not_finite(value.to_f64())),
         }
     }
 }

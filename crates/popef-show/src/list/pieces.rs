@@ -8,7 +8,8 @@ use poplar_inspect::executable::Tiles;
 
 use crate::output::color::Kind::{Number, Plain, Type};
 use crate::output::out::Out;
-use crate::report::values::{Shown, Values};
+use crate::output::shown::Shown;
+use crate::report::values::{Element, Values};
 
 /// A type by its name, or by its number if it has none.
 pub(super) fn data_type(out: &mut Out, data_type: DataType) {
@@ -46,7 +47,7 @@ impl Lines {
 /// The first elements: `[1.5, -2.25, ...]`.
 pub(super) fn first(out: &mut Out, values: &Values<'_>, lines: Lines) -> io::Result<()> {
     let elements = values.first().map(|shown| (Number, element(shown)));
-    let dots = values.more().then(|| (Plain, "...".to_owned()));
+    let dots = values.more().then(|| (Plain, Shown::own("...")));
     let start = lines.start.saturating_add("[".len());
     let mut column = start;
     out.put("[");
@@ -67,10 +68,10 @@ pub(super) fn first(out: &mut Out, values: &Values<'_>, lines: Lines) -> io::Res
     Ok(())
 }
 
-fn element(shown: Shown) -> String {
+fn element(shown: Element) -> Shown<'static> {
     match shown {
-        Shown::Value(value) => value.to_string(),
-        Shown::Bits(byte) => format!("{byte:#04x}"),
+        Element::Value(value) => value.into(),
+        Element::Bits(byte) => shown!("{:#04x}", byte),
     }
 }
 
@@ -82,13 +83,13 @@ pub(super) fn stats(out: &mut Out, values: &Values<'_>) {
         out.put(", the type's bits have no known meaning");
         return;
     };
-    let shown = |value: Option<Value>| value.map_or_else(|| "<none>".to_owned(), |value| value.to_string());
+    let shown = |value: Option<Value>| value.map_or_else(|| Shown::own("<none>"), Shown::from);
     if stats.finite < values.count() {
         out.put(", finite: ").number(stats.finite);
     }
-    out.put(", min: ").put_as(Number, &shown(stats.min));
-    out.put(", max: ").put_as(Number, &shown(stats.max));
-    out.put(", mean: ").put_as(Number, &shown(stats.mean.map(Value::F64)));
+    out.put(", min: ").put_as(Number, shown(stats.min));
+    out.put(", max: ").put_as(Number, shown(stats.max));
+    out.put(", mean: ").put_as(Number, shown(stats.mean.map(Value::F64)));
     out.put(", NaN: ").number(stats.nan);
     out.put(", infinite: ").number(stats.infinite);
     out.put(", zeros: ").number(stats.zeros);

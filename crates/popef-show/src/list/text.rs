@@ -12,6 +12,7 @@ use super::pieces::{self, Lines};
 use crate::failure::Failures;
 use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
 use crate::output::out::Out;
+use crate::output::shown::{Show, Shown};
 use crate::output::{POPEF_FILE, heading};
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
@@ -74,7 +75,7 @@ impl<'f> Sections<'_, '_, 'f> {
     /// A section with an item for each blob of a type. Nothing if there are no such blobs.
     fn each(
         &mut self,
-        heading: &str,
+        heading: &'static str,
         blob_type: BlobType,
         item: fn(&mut Self, &Blob<'f>) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -87,7 +88,7 @@ impl<'f> Sections<'_, '_, 'f> {
         Ok(())
     }
 
-    fn heading(&mut self, indent: &str, heading: &str) -> io::Result<()> {
+    fn heading(&mut self, indent: &'static str, heading: impl Show) -> io::Result<()> {
         self.out.put(indent).put_as(Group, heading).end_line()
     }
 
@@ -126,7 +127,7 @@ impl<'f> Sections<'_, '_, 'f> {
         self.options("Device Options:", &metadata.device_options)
     }
 
-    fn options(&mut self, heading: &str, options: &[EngineOption]) -> io::Result<()> {
+    fn options(&mut self, heading: &'static str, options: &[EngineOption]) -> io::Result<()> {
         if options.is_empty() {
             return self.empty(heading);
         }
@@ -155,7 +156,7 @@ impl<'f> Sections<'_, '_, 'f> {
         Ok(())
     }
 
-    fn empty(&mut self, heading: &str) -> io::Result<()> {
+    fn empty(&mut self, heading: &'static str) -> io::Result<()> {
         self.out.put(GROUP).put_as(Group, heading).put(" <empty>").end_line()
     }
 
@@ -204,7 +205,7 @@ impl<'f> Sections<'_, '_, 'f> {
             Provider::Popef => "Popef provided",
             Provider::Unknown => "Provider unknown",
         };
-        self.heading(GROUP, &format!("{} ({provider}):", heading_of(first.anchor.tensor_type)))?;
+        self.heading(GROUP, shown!("{} ({}):", heading_of(first.anchor.tensor_type), provider))?;
         anchors.iter().try_for_each(|view| self.anchor(view))
     }
 
@@ -263,7 +264,7 @@ impl<'f> Sections<'_, '_, 'f> {
             (Some(failure), _) => self.failure(ITEM, failure),
             (None, Some(error)) => {
                 self.out.put(ITEM).put(if view.tiles.is_some() { "More tiles" } else { "Tiles" });
-                self.out.put(": not read: ").put(&error.to_string()).end_line()
+                self.out.put(": not read: ").put(Shown::message(&error.to_string())).end_line()
             }
             (None, None) => Ok(()),
         }
@@ -300,7 +301,7 @@ impl<'f> Sections<'_, '_, 'f> {
     fn payload(&mut self, opaque: &OpaqueBlob<'f>) -> io::Result<()> {
         let wanted = self.report.options.inside.then(|| self.report.payload(opaque)).flatten();
         let Some(view) = wanted else { return Ok(()) };
-        self.out.put(ITEM).put("Payload: ").put_as(Type, &payload::headline(&view)).end_line()?;
+        self.out.put(ITEM).put("Payload: ").put_as(Type, payload::headline(&view)).end_line()?;
         payload::write(self.out, FIELD.len(), &view)?;
         view.failure().into_iter().for_each(|failure| self.failures.push(failure));
         Ok(())
@@ -317,7 +318,7 @@ impl<'f> Sections<'_, '_, 'f> {
         Ok(())
     }
 
-    fn name(&mut self, indent: &str, name: &Text<'_>) -> io::Result<()> {
+    fn name(&mut self, indent: &'static str, name: &Text<'_>) -> io::Result<()> {
         self.out.put(indent).put("Name: ").quoted(Name, name).put(":").end_line()
     }
 
@@ -328,7 +329,7 @@ impl<'f> Sections<'_, '_, 'f> {
 
     fn tensor_info(
         &mut self,
-        indent: &str,
+        indent: &'static str,
         data_type: DataType,
         size: Option<u64>,
         shape: impl Iterator<Item = i64>,
@@ -345,13 +346,13 @@ impl<'f> Sections<'_, '_, 'f> {
         self.out.put(" }").end_line()
     }
 
-    fn programs(&mut self, indent: &str, name: &str, programs: &[u32]) -> io::Result<()> {
+    fn programs(&mut self, indent: &'static str, name: &'static str, programs: &[u32]) -> io::Result<()> {
         self.out.put(indent).put(name).put(": ");
         pieces::list(self.out, programs.iter().copied());
         self.out.end_line()
     }
 
-    fn text_field(&mut self, indent: &str, name: &str, text: &Text<'_>) -> io::Result<()> {
+    fn text_field(&mut self, indent: &'static str, name: &'static str, text: &Text<'_>) -> io::Result<()> {
         self.out.put(indent).put(name).put(":");
         self.value(text)
     }
@@ -364,26 +365,26 @@ impl<'f> Sections<'_, '_, 'f> {
         self.out.end_line()
     }
 
-    fn number_field(&mut self, name: &str, number: u32) -> io::Result<()> {
+    fn number_field(&mut self, name: &'static str, number: u32) -> io::Result<()> {
         self.out.put(GROUP).put(name).put(": ").number(number).end_line()
     }
 
-    fn bool_field(&mut self, indent: &str, name: &str, value: bool) -> io::Result<()> {
+    fn bool_field(&mut self, indent: &'static str, name: &'static str, value: bool) -> io::Result<()> {
         self.out.put(indent).put(name).put(": ");
         self.out.put_as(Number, if value { "True" } else { "False" }).end_line()
     }
 
-    fn failure(&mut self, indent: &str, failure: &Diagnostic) -> io::Result<()> {
+    fn failure(&mut self, indent: &'static str, failure: &Diagnostic) -> io::Result<()> {
         self.failures.push(failure);
-        self.out.put(indent).put("Error: ").put(&failure.message).end_line()
+        self.out.put(indent).put("Error: ").put(Shown::message(&failure.message)).end_line()
     }
 }
 
-fn heading_of(tensor_type: TensorType) -> String {
+fn heading_of(tensor_type: TensorType) -> Shown<'static> {
     match tensor_type {
-        TensorType::Input => "Inputs".to_owned(),
-        TensorType::Output => "Outputs".to_owned(),
-        TensorType::Unknown => "Unknown".to_owned(),
-        other => format!("Type {}", other.number()),
+        TensorType::Input => Shown::own("Inputs"),
+        TensorType::Output => Shown::own("Outputs"),
+        TensorType::Unknown => Shown::own("Unknown"),
+        other => shown!("Type {}", other.number()),
     }
 }

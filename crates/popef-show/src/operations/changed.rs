@@ -14,13 +14,13 @@ use popef_ops::{
 use serde_json::Value;
 
 use crate::output::table::{Table, and_more};
-use crate::{Kind, Out, counted, escape, escape_rest, size, type_name, type_word};
+use crate::{Kind, Out, Show, Shown, counted, size, type_name, type_word};
 
 /// Writes the report of a merge as text. A dry run has written nothing.
 pub fn write_merged(out: &mut Out, merged: &Merged, dry_run: bool) -> io::Result<()> {
     let Merged { size: bytes, blobs, inputs, duplicates, replaced, .. } = merged;
     out.put(if dry_run { "would write " } else { "" });
-    out.put(&counted(*blobs, "blob", "blobs")).put(", ").put(&size(*bytes)).put(" together").end_line()?;
+    out.put(counted(*blobs, "blob", "blobs")).put(", ").put(size(*bytes)).put(" together").end_line()?;
     Table::of(inputs)
         .column("File", Kind::Name, |input| path(input))
         .number("Blobs", |input| input.blobs)
@@ -31,19 +31,19 @@ pub fn write_merged(out: &mut Out, merged: &Merged, dry_run: bool) -> io::Result
     } else {
         ["written", "left out", "was kept"]
     };
-    let once = format!("{written} once: another blob has the same type, name and content");
-    show_left_out(out, inputs, duplicates, &once)?;
-    let other = format!("{left_out}: another blob with the same type and name {kept}");
-    show_left_out(out, inputs, replaced, &other)
+    let once = shown!("{} once: another blob has the same type, name and content", written);
+    show_left_out(out, inputs, duplicates, once)?;
+    let other = shown!("{}: another blob with the same type and name {}", left_out, kept);
+    show_left_out(out, inputs, replaced, other)
 }
 
-fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, what: &str) -> io::Result<()> {
+fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, what: impl Show) -> io::Result<()> {
     if left.is_empty() {
         return Ok(());
     }
     let count = counted(left.count, "blob", "blobs");
     out.end_line()?;
-    out.put(&format!("{count}, {}, {what}", size(left.bytes))).end_line()?;
+    out.put(shown!("{}, {}, {}", count, size(left.bytes), what)).end_line()?;
     let name_of = |input: usize| inputs.get(input).map(path).unwrap_or_default();
     Table::of(&left.first)
         .column("Type", Kind::Type, |left| type_name(left.item.blob_type))
@@ -55,8 +55,8 @@ fn show_left_out(out: &mut Out, inputs: &[MergedInput], left: &Listed<LeftOut>, 
     and_more(out, left.more())
 }
 
-fn path(input: &MergedInput) -> String {
-    input.path.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
+fn path(input: &MergedInput) -> Shown<'static> {
+    input.path.as_ref().map_or_else(|| Shown::own("-"), |path| Shown::from(path).into_owned())
 }
 
 /// Writes the report of a split as text. A dry run has written nothing.
@@ -65,7 +65,7 @@ pub fn write_split(out: &mut Out, split: &Split, dry_run: bool) -> io::Result<()
         return out.put("the file has no blobs, so there are no parts").end_line();
     }
     if dry_run {
-        out.put(&format!("would write {}:", counted(split.parts.len(), "part", "parts"))).end_line()?;
+        out.put(shown!("would write {}:", counted(split.parts.len(), "part", "parts"))).end_line()?;
     }
     show_parts(out, split)?;
     show_shared(out, split)
@@ -87,7 +87,7 @@ fn show_shared(out: &mut Out, split: &Split) -> io::Result<()> {
     }
     out.end_line()?;
     let blobs = counted(*count, "blob", "blobs");
-    out.put(&format!("{blobs}, {}, in several parts, because several models use them", size(*bytes))).end_line()?;
+    out.put(shown!("{}, {}, in several parts, because several models use them", blobs, size(*bytes))).end_line()?;
     Table::of(first)
         .column("Type", Kind::Type, |item| type_name(item.blob_type))
         .column("Name", Kind::Name, |item| &item.name)
@@ -109,15 +109,15 @@ pub fn write_stripped(out: &mut Out, stripped: &Stripped, dry_run: bool) -> io::
         and_more(out, dropped.more())?;
     }
     if *dropped_prefix > 0 {
-        out.put(&format!("{} before PopEF {would_be}dropped", size(*dropped_prefix))).end_line()?;
+        out.put(shown!("{} before PopEF {}dropped", size(*dropped_prefix), would_be)).end_line()?;
     }
     let blobs = |count: u64| counted(count, "blob", "blobs");
-    let sizes = format!("{} -> {}", size(*size_before), size(*size_after));
-    out.put(&format!("{} {would_be}dropped, {} kept: {sizes}", blobs(dropped.count), blobs(*kept))).end_line()
+    let sizes = shown!("{} -> {}", size(*size_before), size(*size_after));
+    out.put(shown!("{} {}dropped, {} kept: {}", blobs(dropped.count), would_be, blobs(*kept), sizes)).end_line()
 }
 
-fn shown_type(blob_type: BlobType) -> String {
-    type_word(blob_type).map_or_else(|| format!("type {}", blob_type.number()), str::to_owned)
+fn shown_type(blob_type: BlobType) -> Shown<'static> {
+    type_word(blob_type).map_or_else(|| shown!("type {}", blob_type.number()), Shown::own)
 }
 
 /// The report of changed executables as text.
@@ -145,7 +145,7 @@ impl RecompressedText {
         if let Some(output) = output.filter(|output| output.text() != path.text()) {
             out.put(" -> ").text(Kind::Name, output.text());
         }
-        out.put(&format!(": {}", self.summary(done))).end_line()?;
+        out.put(shown!(": {}", self.summary(done))).end_line()?;
         if executables.is_empty() {
             return Ok(());
         }
@@ -159,43 +159,43 @@ impl RecompressedText {
         and_more(out, done.chosen.saturating_sub(executables.len() as u64))
     }
 
-    fn summary(self, done: &Recompressed) -> String {
+    fn summary(self, done: &Recompressed) -> Shown<'static> {
         let nothing = if self.dry_run { "nothing would change" } else { "nothing changed" };
         if done.chosen == 0 {
             let chosen = if self.is_chosen { " chosen" } else { "" };
-            return format!("no executables{chosen}; {nothing}");
+            return shown!("no executables{}; {}", chosen, nothing);
         }
         if done.changed == 0 {
-            return nothing.to_owned();
+            return Shown::own(nothing);
         }
         let [before, after] = [done.size_before, done.size_after].map(size);
         let becomes = if self.dry_run { "would become" } else { "->" };
-        format!("{before} {becomes} {after}, {}", percent(done.size_after, done.size_before))
+        shown!("{} {} {}, {}", before, becomes, after, percent(done.size_after, done.size_before))
     }
 
     /// The format of an executable now, and why it did not change.
-    fn now(self, one: &RecompressedExecutable) -> String {
+    fn now(self, one: &RecompressedExecutable) -> Shown<'static> {
         let format = match one.now {
             Some(compression) => compression.as_str(),
             None if one.outcome == CompressionOutcome::AlreadyCompressed => "an unknown format",
             None => "not compressed",
         };
         match one.outcome {
-            CompressionOutcome::Compressed => self.packing.map_or_else(String::new, |packing| packing.to_string()),
-            CompressionOutcome::WouldGrow => format!("{format}: would not become smaller"),
-            CompressionOutcome::AlreadyCompressed => format!("{format} already"),
-            CompressionOutcome::NotCompressed => "not compressed before either".to_owned(),
-            _ => format.to_owned(),
+            CompressionOutcome::Compressed => self.packing.map_or_else(Shown::default, Shown::from),
+            CompressionOutcome::WouldGrow => shown!("{}: would not become smaller", format),
+            CompressionOutcome::AlreadyCompressed => shown!("{} already", format),
+            CompressionOutcome::NotCompressed => Shown::own("not compressed before either"),
+            _ => Shown::own(format),
         }
     }
 }
 
 /// A size as a part of another one in percent, rounded down to a tenth, or as a multiple.
-fn percent(part: u64, whole: u64) -> String {
+fn percent(part: u64, whole: u64) -> Shown<'static> {
     let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
     match tenths {
-        ..10_000 => format!("{}.{} %", tenths / 10, tenths % 10),
-        _ => format!("{} x", tenths / 1000),
+        ..10_000 => shown!("{}.{} %", tenths / 10, tenths % 10),
+        _ => shown!("{} x", tenths / 1000),
     }
 }
 
@@ -212,29 +212,29 @@ pub fn write_changes(out: &mut Out, plan: &Plan<'_>) -> io::Result<()> {
     }
     match plan.len().saturating_sub(MOST_BLOBS) {
         0 => Ok(()),
-        more => out.put(&format!("... and {}", counted(more, "more blob", "more blobs"))).end_line(),
+        more => out.put(shown!("... and {}", counted(more, "more blob", "more blobs"))).end_line(),
     }
 }
 
 fn field(change: &FieldChange, out: &mut Out) -> io::Result<()> {
     // A path is shown as it can be typed. Its backslashes are those of names in quotes.
-    out.put("  ").put(&escape_rest(&change.field)).put(": ");
+    out.put("  ").put(Shown::message(&change.field)).put(": ");
     let FieldChange { old, new, .. } = change;
     match (old, new, new.get("from").and_then(Value::as_str)) {
         (_, _, Some(from)) => {
             let bytes = new.get("dataSize").and_then(Value::as_u64).unwrap_or_default();
-            out.put_as(Kind::Number, &size(bytes)).put(" from ").put_as(Kind::Name, &escape(from))
+            out.put_as(Kind::Number, size(bytes)).put(" from ").put_as(Kind::Name, Shown::escaped(from))
         }
-        (Value::Null, new, _) => out.put("added ").put_as(Kind::Number, &shown(new)),
-        (old, Value::Null, _) => out.put("removed ").put_as(Kind::Number, &shown(old)),
-        (old, new, _) => out.put_as(Kind::Number, &shown(old)).put(" -> ").put_as(Kind::Number, &shown(new)),
+        (Value::Null, new, _) => out.put("added ").put_as(Kind::Number, shown(new)),
+        (old, Value::Null, _) => out.put("removed ").put_as(Kind::Number, shown(old)),
+        (old, new, _) => out.put_as(Kind::Number, shown(old)).put(" -> ").put_as(Kind::Number, shown(new)),
     };
     out.end_line()
 }
 
 /// A value as JSON, escaped.
-fn shown(value: &Value) -> String {
-    escape(&value.to_string()).into_owned()
+fn shown(value: &Value) -> Shown<'static> {
+    value.to_string().into()
 }
 
 /// Writes the report of a recovery as text. A dry run has written nothing.
@@ -242,41 +242,41 @@ pub fn write_recovered(out: &mut Out, path: &Path, report: &Recovered, dry_run: 
     let Recovered { kept_blobs, kept_bytes, left_out_blobs, lost, .. } = report;
     let would_be = if dry_run { "would be " } else { "" };
     let left_out = match left_out_blobs {
-        0 => String::new(),
-        more => format!("; {} not chosen", counted(*more, "blob", "blobs")),
+        0 => Shown::default(),
+        more => shown!("; {} not chosen", counted(*more, "blob", "blobs")),
     };
-    let kept = format!("{}, {}{left_out}", counted(*kept_blobs, "blob", "blobs"), size(*kept_bytes));
+    let kept = shown!("{}, {}{}", counted(*kept_blobs, "blob", "blobs"), size(*kept_bytes), left_out);
     if report.damage.is_none() {
         let says = match (kept_blobs, left_out_blobs) {
-            (0, 0) => "the file has no blobs".to_owned(),
-            (_, 0) => format!("the file is whole: {kept}"),
-            _ => format!("the file is whole; {would_be}kept: {kept}"),
+            (0, 0) => Shown::own("the file has no blobs"),
+            (_, 0) => shown!("the file is whole: {}", kept),
+            _ => shown!("the file is whole; {}kept: {}", would_be, kept),
         };
-        return name(out, path).put(&says).end_line();
+        return name(out, path).put(says).end_line();
     }
     lost.first.iter().try_for_each(|lost| show_damage(out, path, &lost.damage))?;
-    out.put(&format!("{would_be}kept: {kept}")).end_line()?;
-    lost.first.iter().try_for_each(|lost| out.put(&format!("{would_be}lost: {}", words(lost))).end_line())?;
+    out.put(shown!("{}kept: {}", would_be, kept)).end_line()?;
+    lost.first.iter().try_for_each(|lost| out.put(shown!("{}lost: {}", would_be, words(lost))).end_line())?;
     match lost.more() {
         0 => Ok(()),
-        more => out.put(&format!("... and {more} more; {would_be}lost in all: {}", size(lost.bytes))).end_line(),
+        more => out.put(shown!("... and {} more; {}lost in all: {}", more, would_be, size(lost.bytes))).end_line(),
     }
 }
 
 fn name<'o>(out: &'o mut Out, path: &Path) -> &'o mut Out {
-    out.text(Kind::Name, &path.to_string_lossy().into_owned().into()).put(": ")
+    out.text(Kind::Name, &path.as_os_str().as_encoded_bytes().into()).put(": ")
 }
 
 fn show_damage(out: &mut Out, path: &Path, damage: &Diagnostic) -> io::Result<()> {
     let out = name(out, path).put_as(Kind::Error, "damaged");
-    out.put(&format!(" at {} [{}]", escape_rest(&damage.to_string()), damage.code)).end_line()
+    out.put(shown!(" at {} [{}]", Shown::message(&damage.to_string()), Shown::escaped(&*damage.code))).end_line()
 }
 
-fn words(lost: &Lost) -> String {
+fn words(lost: &Lost) -> Shown<'static> {
     let Lost { start, bytes, is_rest, damage, .. } = lost;
     let what = match damage.blob {
-        Some(blob) if !is_rest => format!("which are blob {blob}"),
-        _ => "which were not searched for blobs".to_owned(),
+        Some(blob) if !is_rest => shown!("which are blob {}", blob),
+        _ => Shown::own("which were not searched for blobs"),
     };
-    format!("{} from byte {start} on, {what}", size(*bytes))
+    shown!("{} from byte {} on, {}", size(*bytes), start, what)
 }

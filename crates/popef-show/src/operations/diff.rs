@@ -4,13 +4,13 @@ use std::io;
 use std::path::Path;
 
 use popef::File;
+use popef_ops::FilePath;
 use popef_ops::diff::{BlobDiff, BytesDiff, DiffSummary, FieldDiff, Side, Status, ValueDiff};
-use popef_ops::{FilePath, Name};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::json::{LongObject, object};
-use crate::{Kind, Network, Out, ReportFormat, counted, escape, json_item, size, type_name, width};
+use crate::output::json::{LongObject, object};
+use crate::{Kind, Network, Out, ReportFormat, Show, Shown, counted, json_item, size, type_name, width};
 
 /// How much is shown as text.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +130,8 @@ impl<'o> DiffRenderer<'o> {
         match (blob.status, &blob.error) {
             (Status::Close, _) => _ = self.out.put(": other bytes, but the same values or within the tolerance"),
             (_, Some(error)) => {
-                self.out.put(&format!(": cannot be compared: {} [{}]", escape(&error.message), error.code));
+                let code = Shown::escaped(&*error.code);
+                self.out.put(shown!(": cannot be compared: {} [{}]", Shown::escaped(&*error.message), code));
             }
             _ => {}
         }
@@ -139,16 +140,16 @@ impl<'o> DiffRenderer<'o> {
 
     fn side(&mut self, side: &Side, with_size: bool) {
         if let Some(tensors) = &side.tensors {
-            self.out.put("  ").put_as(Kind::Type, tensors);
+            self.out.put("  ").put_as(Kind::Type, Shown::escaped(tensors));
         }
         if with_size {
-            self.out.put(&format!("  {}", size(side.size)));
+            self.out.put(shown!("  {}", size(side.size)));
         }
     }
 
     fn changes(&mut self, changes: &[FieldDiff]) -> io::Result<()> {
         let most = if self.extent.all { changes.len() } else { MOST_CHANGES };
-        let labels: Vec<String> = changes.iter().take(most).map(label).collect();
+        let labels: Vec<_> = changes.iter().take(most).map(label).collect();
         let widest = labels.iter().map(|label| width(label)).max().unwrap_or_default().min(60);
         for (change, label) in changes.iter().zip(&labels) {
             let (mark, kind) = match (&change.field, &change.a, &change.b) {
@@ -158,64 +159,58 @@ impl<'o> DiffRenderer<'o> {
             };
             self.out.put_as(kind, mark).put(label).spaces(widest.saturating_sub(width(label)).saturating_add(2));
             match mark {
-                "    " => self.values_of(&shown(&change.a), &shown(&change.b)),
-                "  + " => _ = self.out.put_as(kind, &shown(&change.b)),
-                _ => _ = self.out.put_as(kind, &shown(&change.a)),
+                "    " => self.values_of(shown(&change.a), shown(&change.b)),
+                "  + " => _ = self.out.put_as(kind, shown(&change.b)),
+                _ => _ = self.out.put_as(kind, shown(&change.a)),
             }
             self.out.end_line()?;
         }
         match changes.len().saturating_sub(most) {
             0 => Ok(()),
-            more => self.out.put(&format!("    ... and {more} more changes; --all shows them")).end_line(),
+            more => self.out.put(shown!("    ... and {} more changes; --all shows them", more)).end_line(),
         }
     }
 
-    fn values_of(&mut self, a: &str, b: &str) {
+    fn values_of(&mut self, a: impl Show, b: impl Show) {
         self.out.put_as(Kind::Removed, a).put(" -> ").put_as(Kind::Added, b);
     }
 
     fn values(&mut self, values: &ValueDiff) -> io::Result<()> {
-        let mut line =
-            format!("    {} of {} differ", values.different, counted(values.elements, "element", "elements"));
+        self.out.put(shown!("    {} of {} differ", values.different, counted(values.elements, "element", "elements")));
         if let Some(tensors) = values.different_tensors {
-            line.push_str(&format!(", in {}", counted(tensors, "tensor", "tensors")));
+            self.out.put(", in ").put(counted(tensors, "tensor", "tensors"));
         }
         if let Some(most) = values.max_abs {
-            line.push_str(&format!("; largest difference {most}"));
+            self.out.put("; largest difference ").put(most);
         }
         if let Some(most) = values.max_rel {
-            line.push_str(&format!(", relative {most}"));
+            self.out.put(", relative ").put(most);
         }
         if values.not_a_number > 0 {
-            line.push_str(&format!("; {} with NaN", values.not_a_number));
+            self.out.put(shown!("; {} with NaN", values.not_a_number));
         }
-        self.out.put(&line).end_line()?;
+        self.out.end_line()?;
         let Some(first) = &values.first else { return Ok(()) };
-        let index: Vec<String> = first.index.iter().map(u64::to_string).collect();
-        let tensor = first.tensor.map(|tensor| format!("tensor {tensor}, ")).unwrap_or_default();
-        self.out.put(&format!("    first at {tensor}[{}]: ", index.join(", ")));
-        self.values_of(&first.a.to_string(), &first.b.to_string());
+        let tensor = first.tensor.map(|tensor| shown!("tensor {}, ", tensor)).unwrap_or_default();
+        self.out.put(shown!("    first at {}[{}]: ", tensor, Shown::joined(&first.index, ", ")));
+        self.values_of(first.a, first.b);
         self.out.end_line()
     }
 
     fn bytes(&mut self, bytes: &BytesDiff) -> io::Result<()> {
         let count = counted(bytes.b, "byte", "bytes");
-        let count = if bytes.a == bytes.b { count } else { format!("{} -> {count}", bytes.a) };
-        let mut line = if bytes.behind_tensors {
-            format!("    {count} after the tensor data")
-        } else {
-            format!("    data of {count}")
+        let count = if bytes.a == bytes.b { count } else { shown!("{} -> {}", bytes.a, count) };
+        match bytes.behind_tensors {
+            true => self.out.put(shown!("    {} after the tensor data", count)),
+            false => self.out.put(shown!("    data of {}", count)),
         };
         if let Some(different) = bytes.different.filter(|different| *different > 0) {
-            line.push_str(&format!(", {different} differ"));
+            self.out.put(shown!(", {} differ", different));
         }
         if let Some(first) = bytes.first {
-            line.push_str(&format!(", first at {first}"));
-            if bytes.behind_tensors {
-                line.push_str(" of the data");
-            }
+            self.out.put(", first at ").put(first).put(if bytes.behind_tensors { " of the data" } else { "" });
         }
-        self.out.put(&line).end_line()
+        self.out.end_line()
     }
 
     /// Poplar's headers, if they differ.
@@ -230,8 +225,8 @@ impl<'o> DiffRenderer<'o> {
             ("Poplar's metadata", a.metadata_compressed_size, b.metadata_compressed_size),
         ];
         for (name, a, b) in fields.into_iter().filter(|(_, a, b)| a != b) {
-            self.out.put(&format!("    {name:<29}"));
-            self.values_of(&a.to_string(), &b.to_string());
+            self.out.put(shown!("    {:<29}", name));
+            self.values_of(a, b);
             self.out.end_line()?;
         }
         Ok(())
@@ -240,7 +235,7 @@ impl<'o> DiffRenderer<'o> {
     fn end_text(&mut self, summary: &DiffSummary) -> io::Result<()> {
         if self.hidden > 0 {
             self.out
-                .put(&format!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs")))
+                .put(shown!("... and {} more; --all shows them", counted(self.hidden, "blob", "blobs")))
                 .end_line()?;
         }
         if let Some(prefix) = &summary.prefix {
@@ -258,7 +253,7 @@ impl<'o> DiffRenderer<'o> {
         if summary.same_file {
             return self.out.put("both are the same file").end_line();
         }
-        self.out.put(&total(summary)).end_line()?;
+        self.out.put(total(summary)).end_line()?;
         match summary.ignored_bytes {
             0 => Ok(()),
             bytes => {
@@ -268,7 +263,7 @@ impl<'o> DiffRenderer<'o> {
                     "bytes that mean nothing here differ"
                 };
                 self.out
-                    .put(&format!("note: {bytes} {differ} (after tensors, or in messages); --exact says where"))
+                    .put(shown!("note: {} {} (after tensors, or in messages); --exact says where", bytes, differ))
                     .end_line()
             }
         }
@@ -278,15 +273,16 @@ impl<'o> DiffRenderer<'o> {
 fn begin_text(out: &mut Out, [a, b]: &[DiffedFile; 2]) -> io::Result<()> {
     for (mark, kind, file) in [("--- ", Kind::Removed, a), ("+++ ", Kind::Added, b)] {
         out.put_as(kind, mark).text(kind, file.path.text());
-        out.put(&format!("  {}, {}", size(file.size), counted(file.blobs, "blob", "blobs"))).end_line()?;
+        out.put(shown!("  {}, {}", size(file.size), counted(file.blobs, "blob", "blobs"))).end_line()?;
     }
     Ok(())
 }
 
 /// One line about all blobs.
-fn total(summary: &DiffSummary) -> String {
+fn total(summary: &DiffSummary) -> Shown<'static> {
     let counts = &summary.counts;
-    let verb = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let verb =
+        |count: u64, one: &'static str, many: &'static str| shown!("{} {}", count, if count == 1 { one } else { many });
     let parts = [
         (counts.same, verb(counts.same, "blob is the same", "blobs are the same")),
         (counts.close, verb(counts.close, "has the same values", "have the same values")),
@@ -296,12 +292,12 @@ fn total(summary: &DiffSummary) -> String {
         (counts.added, verb(counts.added, "is only in the second", "are only in the second")),
         (counts.not_comparable, verb(counts.not_comparable, "cannot be compared", "cannot be compared")),
     ];
-    let said: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).collect();
-    if said.is_empty() { "no blobs to compare".to_owned() } else { said.join(", ") }
+    let mut said = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part).peekable();
+    if said.peek().is_none() { Shown::own("no blobs to compare") } else { Shown::joined(said, ", ") }
 }
 
 /// The subject of a change: `numIpus`, `anchor "input" shape`.
-fn label(change: &FieldDiff) -> String {
+fn label(change: &FieldDiff) -> Shown<'static> {
     let list = change.list.map(|list| match list {
         "anchors" => "anchor",
         "engineOptions" => "engine option",
@@ -309,33 +305,29 @@ fn label(change: &FieldDiff) -> String {
         "programsMap" => "program",
         other => other,
     });
-    let name = change.name.as_ref().map(quoted);
-    let parts = [list.map(str::to_owned), name, change.field.map(str::to_owned)];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let name = change.name.as_ref().map(|name| Shown::from(name).quoted());
+    let parts = [list.map(Shown::own), name, change.field.map(Shown::own)];
+    Shown::joined(parts.into_iter().flatten(), " ")
 }
 
-fn quoted(name: &Name) -> String {
-    format!("\"{}\"", escape(&name.text().to_string_lossy()).replace('"', "\\\""))
-}
-
-/// A value of metadata as text. It may come from the file, so it is escaped.
-fn shown(value: &Value) -> String {
+/// A value of metadata as text.
+fn shown(value: &Value) -> Shown<'static> {
     match value {
-        Value::String(text) => format!("\"{}\"", escape(text).replace('"', "\\\"")),
-        Value::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(", ")),
+        Value::String(text) => Shown::escaped(text).quoted(),
+        Value::Array(items) => shown!("[{}]", Shown::joined(items.iter().map(shown), ", ")),
         Value::Object(fields) => shown_object(fields),
-        Value::Null => "none".to_owned(),
-        other => other.to_string(),
+        Value::Null => Shown::own("none"),
+        other => other.to_string().into(),
     }
 }
 
 /// An anchor, an option or a program that only one side has, without its name.
-fn shown_object(fields: &serde_json::Map<String, Value>) -> String {
+fn shown_object(fields: &serde_json::Map<String, Value>) -> Shown<'static> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     if let (Some(direction), Some(info)) = (text("type"), fields.get("tensorInfo")) {
         let data_type = info.get("dataType").map(|of| of.as_str().map_or_else(|| of.to_string(), str::to_owned));
         let shape = info.get("shape").map(shown).unwrap_or_default();
-        return format!("{} {} {shape}", escape(direction), escape(&data_type.unwrap_or_default()));
+        return shown!("{} {} {}", Shown::escaped(direction), Shown::escaped(&data_type.unwrap_or_default()), shape);
     }
     fields.get("value").or_else(|| fields.get("name")).map(shown).unwrap_or_default()
 }

@@ -46,24 +46,24 @@ impl ExtractedText {
     ) -> io::Result<()> {
         let name = path.as_os_str().as_encoded_bytes();
         out.text(Kind::Name, &name.into()).put(": ");
-        out.put(&counted(file.extracted, "blob", "blobs"));
-        out.put(" with ").put(&size(file.data_size)).put(" of data ");
+        out.put(counted(file.extracted, "blob", "blobs"));
+        out.put(" with ").put(size(file.data_size)).put(" of data ");
         out.put(if dry_run { "would be extracted" } else { "extracted" });
         if let Some(folder) = folder {
             out.put(" to ").text(Kind::Name, &folder.as_os_str().as_encoded_bytes().into());
         }
         if file.left_out > 0 {
-            out.put(&format!(", {} left out", file.left_out));
+            out.put(shown!(", {} left out", file.left_out));
         }
         out.end_line()?;
         self.blobs.iter().try_for_each(|blob| show_blob(blob, out))?;
         if dry_run && self.more > 0 {
-            out.put(&format!("  ... and {} more", self.more)).end_line()?;
+            out.put(shown!("  ... and {} more", self.more)).end_line()?;
         }
         if dry_run {
-            file.others
-                .iter()
-                .try_for_each(|part| out.put("  ").put(&part.path).put(", ").put(&size(part.size)).end_line())?;
+            file.others.iter().try_for_each(|part| {
+                out.put("  ").text(Kind::Plain, &part.path.as_str().into()).put(", ").put(size(part.size)).end_line()
+            })?;
         }
         let notes = Note::ALL.iter().filter_map(|note| self.notes.iter().find(|(noted, ..)| noted == note));
         notes.into_iter().try_for_each(|(note, first, others)| show_note(*note, first, *others, out))
@@ -80,10 +80,10 @@ fn show_blob(blob: &ExtractedBlob, out: &mut Out) -> io::Result<()> {
     if let Some(key) = &blob.key {
         out.put(" ").text(Kind::Plain, &key.as_str().into());
     }
-    out.put(", ").put(&size(blob.extracted_size.saturating_sub(of_surplus))).end_line()?;
+    out.put(", ").put(size(blob.extracted_size.saturating_sub(of_surplus))).end_line()?;
     let Some(surplus) = &blob.surplus else { return Ok(()) };
     begin_line(blob, out);
-    out.put(": ").text(Kind::Plain, &surplus.path.as_str().into()).put(", ").put(&size(surplus.size)).end_line()
+    out.put(": ").text(Kind::Plain, &surplus.path.as_str().into()).put(", ").put(size(surplus.size)).end_line()
 }
 
 fn begin_line(blob: &ExtractedBlob, out: &mut Out) {
@@ -95,7 +95,7 @@ fn show_note(note: Note, first: &ExtractedBlob, others: u64, out: &mut Out) -> i
     out.put("  ").put_as(Kind::Note, "note").put(": ").text(Kind::Name, first.name.text());
     match others {
         0 => {}
-        more => _ = out.put(&format!(" and {}", counted(more, "other", "others"))),
+        more => _ = out.put(shown!(" and {}", counted(more, "other", "others"))),
     }
     out.put(": ").put(note.words());
     if let Some(key) = first.key.as_ref().filter(|_| matches!(note, Note::Renamed | Note::NameKept)) {

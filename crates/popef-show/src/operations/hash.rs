@@ -8,7 +8,7 @@ use popef_ops::hash::{BlobHash, Digests, FileHash, ManifestLine, PrefixHash};
 use popef_ops::{FilePath, InFile};
 use serde::Serialize;
 
-use crate::json::{LongObject, item_in};
+use crate::output::json::{LongObject, item_in};
 use crate::{Kind, Out, ReportFormat, counted, json_line, size, type_name};
 
 /// Shows the digests of a file and its blobs, one after the other.
@@ -44,7 +44,7 @@ impl HashRenderer {
             return Ok(());
         }
         out.text(Kind::Group, self.path.text());
-        out.put(&format!("  {}, {}", size(bytes), counted(blobs, "blob", "blobs"))).end_line()
+        out.put(shown!("  {}, {}", size(bytes), counted(blobs, "blob", "blobs"))).end_line()
     }
 
     /// Writes the digests of a blob.
@@ -83,7 +83,7 @@ impl HashRenderer {
     fn write_blob(&self, out: &mut Out, blob: &BlobHash) -> io::Result<()> {
         let digests = if self.shows_data { &blob.data } else { &blob.content };
         if digests.is_empty() {
-            out.put(&format!("{:<64}  ", "none"));
+            out.put(shown!("{:<64}  ", "none"));
             name_of(out, blob);
             out.end_line()?;
         }
@@ -104,7 +104,7 @@ impl HashRenderer {
             if self.names_algorithms {
                 out.put(algorithm).put("  ");
             }
-            out.put_as(Kind::Number, &digest.to_string()).put("  ");
+            out.put_as(Kind::Number, digest).put("  ");
             name(out);
             out.end_line()?;
         }
@@ -150,6 +150,6 @@ impl FileMembers {
 }
 
 fn name_of(out: &mut Out, blob: &BlobHash) {
-    out.put_as(Kind::Type, &format!("{:<10}", type_name(blob.blob_type))).put("  ");
+    out.put_as(Kind::Type, shown!("{:<10}", type_name(blob.blob_type))).put("  ");
     out.quoted(Kind::Name, blob.name.text());
 }

@@ -8,7 +8,7 @@ use popef_ops::hash::{BlobVerdict, Verification, WrongBlob};
 use popef_ops::{FilePath, InFile};
 use serde::Serialize;
 
-use crate::json::{LongObject, item_in};
+use crate::output::json::{LongObject, item_in};
 use crate::{Kind, Out, ReportFormat, counted, type_name};
 
 /// The outcome for a file.
@@ -127,7 +127,7 @@ impl<'a> VerifyRenderer<'a> {
         }
         if let Some(Verification { chosen: Some(chosen), .. }) = outcome.verification {
             let chosen = counted(chosen, "blob", "blobs");
-            out.put(&format!(" ({chosen} chosen; the file as a whole was not compared)"));
+            out.put(shown!(" ({} chosen; the file as a whole was not compared)", chosen));
         }
         out.end_line()?;
         if let Some(words) = outcome.uncompared {
@@ -141,8 +141,8 @@ impl<'a> VerifyRenderer<'a> {
         self.shown.iter().try_for_each(|blob| write_blob(out, blob))?;
         let wrong = found.wrong();
         if let Some(more @ 1..) = wrong.checked_sub(u64::try_from(self.shown.len()).unwrap_or(u64::MAX)) {
-            let sums = format!("{changed} changed, {missing} missing, {added} new");
-            out.put(&format!("  ... and {more} more ({sums}); the JSON has all of them")).end_line()?;
+            let sums = shown!("{} changed, {} missing, {} new", changed, missing, added);
+            out.put(shown!("  ... and {} more ({}); the JSON has all of them", more, sums)).end_line()?;
         }
         if whole == Some(false) && wrong == 0 && prefix != Some(false) {
             // Only then was all content compared.

@@ -4,6 +4,7 @@ use std::io;
 
 use super::color::Kind;
 use super::out::Out;
+use super::shown::Shown;
 
 const WIDTH: usize = 16;
 
@@ -62,7 +63,7 @@ impl HexView {
         if self.is_empty {
             return Ok(());
         }
-        out.put(&format!("{:08x}", self.position)).end_line()
+        out.put(shown!("{:08x}", self.position)).end_line()
     }
 
     fn end_line(&mut self, out: &mut Out) -> io::Result<()> {
@@ -81,25 +82,32 @@ impl HexView {
     }
 
     fn show(&self, out: &mut Out) -> io::Result<()> {
-        out.put(&format!("{:08x}  ", self.position));
+        out.put(shown!("{:08x}  ", self.position));
         let (first, second) = self.line.split_at_checked(WIDTH / 2).unwrap_or((&self.line, &[]));
         for half in [first, second] {
-            runs(half).for_each(|(kind, run)| _ = out.put_as(kind, &values(run)));
+            runs(half).for_each(|(kind, run)| _ = out.put_as(kind, values(run)));
             out.spaces(3 * (WIDTH / 2 - half.len()) + 1);
         }
         out.put("|");
-        runs(&self.line).for_each(|(kind, run)| _ = out.put_as(kind, &letters(run)));
+        runs(&self.line).for_each(|(kind, run)| _ = out.put_as(kind, letters(run)));
         out.put("|").end_line()
     }
 }
 
-fn values(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x} ")).collect()
+fn values(bytes: &[u8]) -> Shown<'static> {
+    Shown::joined(bytes.iter().map(|byte| shown!("{:02x} ", byte)), "")
 }
 
-/// The letters that a terminal can show as they are.
-fn letters(bytes: &[u8]) -> String {
-    bytes.iter().map(|&byte| if matches!(byte, b' '..=b'~') { char::from(byte) } else { '.' }).collect()
+/// All letters that a terminal can show as they are, from the space on.
+const LETTERS: &str =
+    " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+
+fn letters(bytes: &[u8]) -> Shown<'static> {
+    let letter = |byte: &u8| {
+        let at = usize::from(byte.wrapping_sub(b' '));
+        LETTERS.get(at..=at).unwrap_or(".")
+    };
+    Shown::joined(bytes.iter().map(letter), "")
 }
 
 /// Bytes of the same kind that follow each other.

@@ -1,14 +1,22 @@
 //! The output: text in pieces, with colours, escaped and broken into lines; and the formats of reports.
 
+#[macro_use]
+pub(crate) mod shown;
+#[macro_use]
+pub(crate) mod code;
+
 pub(crate) mod color;
 pub(crate) mod escape;
 pub(crate) mod hex;
+pub(crate) mod html;
+pub(crate) mod json;
 pub(crate) mod out;
 pub(crate) mod paragraph;
 pub(crate) mod progress;
 #[cfg(feature = "reports")]
 pub(crate) mod table;
 pub(crate) mod units;
+pub(crate) mod width;
 
 use std::io;
 
@@ -16,8 +24,8 @@ use popef::seam::named;
 use popef::types::Text;
 use serde::Serialize;
 
-use crate::json::{Network, document, item};
 use color::Kind;
+use json::{Network, document, item};
 use out::Out;
 
 named! {
@@ -78,6 +86,6 @@ pub struct Screen {
 pub(crate) const POPEF_FILE: &str = "PopEF file";
 
 /// Begins the part of a file: `PopEF file: model.popef`.
-pub(crate) fn heading<'o>(out: &'o mut Out, what: &str, path: &Text<'_>) -> &'o mut Out {
-    out.put_as(Kind::Group, &format!("{what}:")).put(" ").text(Kind::Name, path)
+pub(crate) fn heading<'o>(out: &'o mut Out, what: &'static str, path: &Text<'_>) -> &'o mut Out {
+    out.put_as(Kind::Group, shown!("{}:", what)).put(" ").text(Kind::Name, path)
 }

@@ -3,13 +3,17 @@ use std::{fmt, io};
 
 use popef::types::Text;
 
+use super::code::{Code, Language};
 use super::color::{Kind, Palette};
-use super::escape::{escape, is_plain};
+use super::escape::is_plain;
+use super::shown::{Show, Shown};
 
 /// The output. It is gathered and written in large pieces.
 ///
-/// Texts from files go through [`text`](Out::text) and [`quoted`](Out::quoted), which escape them. All other text must be
-/// the program's own, or already escaped.
+/// What may be shown has its own type, so that text from a file cannot go out by accident: [`put`](Out::put) takes the program's own
+/// words, numbers, and [`Shown`] text, which only the escaper makes; [`text`](Out::text) and [`quoted`](Out::quoted) escape text from
+/// files. JSON, pages, [`Code`] and CSV come from writers of their own, which escape too. [`pass_on`](Out::pass_on) is the only door
+/// for bytes as they are.
 ///
 /// ```
 /// use popef_show::{Kind, Out};
@@ -18,6 +22,15 @@ use super::escape::{escape, is_plain};
 /// out.put("name: ").text(Kind::Name, &"a\u{1b}b".into()).end_line()?;
 /// assert_eq!(out.into_bytes(), b"name: a\\u{1b}b\n");
 /// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// ```compile_fail,E0277
+/// popef_show::Out::in_memory(false).put(String::from("a\u{1b}b"));
+/// ```
+///
+/// ```compile_fail,E0597
+/// let name = String::from("a\u{1b}b");
+/// popef_show::Out::in_memory(false).put(name.as_str());
 /// ```
 pub struct Out {
     bytes: Vec<u8>,
@@ -55,31 +68,35 @@ impl Out {
     /// Adds what another output has gathered, without copying it if it is long.
     pub fn append(&mut self, gathered: Vec<u8>) -> io::Result<()> {
         if gathered.len() < Self::PIECE / 8 {
-            return self.write_all(&gathered);
+            return self.pass_on(&gathered);
         }
         self.send()?;
         self.bytes = gathered;
         self.send()
     }
 
-    /// Adds a piece of the program's own text.
-    pub fn put(&mut self, text: &str) -> &mut Self {
-        self.bytes.extend_from_slice(text.as_bytes());
+    /// Adds a piece: the program's own words, a number, or escaped text.
+    #[inline]
+    pub fn put(&mut self, piece: impl Show) -> &mut Self {
+        add(&mut self.bytes, &piece);
         self
     }
 
-    /// Adds a piece of the program's own text in its colour.
-    pub fn put_as(&mut self, kind: Kind, text: &str) -> &mut Self {
-        self.put_bytes(kind, text.as_bytes())
+    /// Adds a piece in its colour.
+    #[inline]
+    pub fn put_as(&mut self, kind: Kind, piece: impl Show) -> &mut Self {
+        self.painted(kind, |bytes| add(bytes, &piece))
     }
 
-    fn put_bytes(&mut self, kind: Kind, text: &[u8]) -> &mut Self {
-        self.painted(kind, |bytes| bytes.extend_from_slice(text))
+    /// Adds code in a language.
+    pub(crate) fn code<L: Language>(&mut self, code: impl Into<Code<L>>) -> &mut Self {
+        self.bytes.extend_from_slice(code.into().as_str().as_bytes());
+        self
     }
 
-    /// Adds a piece of the program's own text in capitals.
-    pub(crate) fn put_capitals(&mut self, kind: Kind, text: &str) -> &mut Self {
-        self.painted(kind, |bytes| bytes.extend(text.bytes().map(|letter| letter.to_ascii_uppercase())))
+    /// Adds words of the program in capitals.
+    pub(crate) fn put_capitals(&mut self, kind: Kind, words: &'static str) -> &mut Self {
+        self.painted(kind, |bytes| bytes.extend(words.bytes().map(|letter| letter.to_ascii_uppercase())))
     }
 
     fn painted(&mut self, kind: Kind, put: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
@@ -96,26 +113,38 @@ impl Out {
 
     /// Adds a number.
     pub fn number(&mut self, number: impl itoa::Integer) -> &mut Self {
-        self.put_as(Kind::Number, itoa::Buffer::new().format(number))
+        self.painted(Kind::Number, |bytes| bytes.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()))
     }
 
     /// Adds a text from a file.
     pub fn text(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
         if is_plain(text.as_bytes()) {
-            return self.put_bytes(kind, text.as_bytes());
+            return self.painted(kind, |bytes| bytes.extend_from_slice(text.as_bytes()));
         }
-        self.put_as(kind, &escape(&text.to_string_lossy()))
+        self.put_as(kind, Shown::escaped(text))
     }
 
     /// Adds a text from a file in quotes. Quotes inside it are escaped.
     pub fn quoted(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
         self.put("\"");
         if is_plain(text.as_bytes()) {
-            self.put_bytes(kind, text.as_bytes());
+            self.painted(kind, |bytes| bytes.extend_from_slice(text.as_bytes()));
         } else {
-            self.put_as(kind, &escape(&text.to_string_lossy()).replace('"', "\\\""));
+            self.put_as(kind, Shown::escaped(text).with_quotes_escaped());
         }
         self.put("\"")
+    }
+
+    /// Adds bytes as they are, such as the data of a blob: nothing in them is escaped.
+    #[inline]
+    pub fn pass_on(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.bytes.extend_from_slice(bytes);
+        self.flush_if_full()
+    }
+
+    /// A writer for the languages that have one of their own. It takes bytes as they are.
+    pub(super) fn raw(&mut self) -> Raw<'_> {
+        Raw(self)
     }
 
     /// Adds spaces.
@@ -146,8 +175,19 @@ impl Out {
     }
 }
 
-/// Takes bytes that are the program's own, or escaped.
-impl Write for Out {
+#[inline]
+fn add(bytes: &mut Vec<u8>, piece: &impl Show) {
+    match piece.words() {
+        Some(words) => bytes.extend_from_slice(words.as_bytes()),
+        // Writing to memory cannot fail.
+        None => _ = write!(bytes, "{piece}"),
+    }
+}
+
+/// An output for the writers of languages, which escape what they write.
+pub(crate) struct Raw<'o>(&'o mut Out);
+
+impl Write for Raw<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes)?;
         Ok(bytes.len())
@@ -156,12 +196,11 @@ impl Write for Out {
     // JSON comes in pieces of a few bytes: many calls, each of which has to be short.
     #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.bytes.extend_from_slice(bytes);
-        self.flush_if_full()
+        self.0.pass_on(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.send()
+        self.0.send()
     }
 }
 

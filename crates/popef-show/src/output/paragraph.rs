@@ -6,10 +6,11 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::color::Kind;
 use super::out::Out;
+use super::shown::{Show, Shown};
 
 /// Words, each of one kind, that become lines.
 pub(crate) struct Paragraph {
-    words: Vec<(Kind, String)>,
+    words: Vec<(Kind, Shown<'static>)>,
     indent: usize,
     hang: usize,
 }
@@ -30,9 +31,9 @@ impl Paragraph {
         Paragraph { hang, ..self }
     }
 
-    /// Adds text after a space. Names in it are already escaped.
-    pub(crate) fn add(mut self, kind: Kind, text: &str) -> Self {
-        self.words.extend(text.split(' ').map(|word| (kind, word.to_owned())));
+    /// Adds text after a space.
+    pub(crate) fn add(mut self, kind: Kind, text: impl Show) -> Self {
+        self.words.extend(shown!("{}", text).split_words().into_iter().map(|word| (kind, word)));
         self
     }
 
@@ -54,9 +55,9 @@ impl Paragraph {
 }
 
 /// The number of words that fit into a line: at least one.
-fn that_fit(words: &[(Kind, String)], most: usize) -> usize {
+fn that_fit(words: &[(Kind, Shown<'_>)], most: usize) -> usize {
     let mut width = 0_usize;
-    let fits = |(_, word): &&(Kind, String)| {
+    let fits = |(_, word): &&(Kind, Shown<'_>)| {
         width += word.width();
         let fits = width <= most;
         width += 1;
@@ -66,10 +67,10 @@ fn that_fit(words: &[(Kind, String)], most: usize) -> usize {
 }
 
 /// Neighbouring words of one kind are coloured together.
-fn write_line(out: &mut Out, words: &[(Kind, String)]) {
+fn write_line(out: &mut Out, words: &[(Kind, Shown<'_>)]) {
     for (at, run) in words.chunk_by(|one, next| one.0 == next.0).enumerate() {
         let Some((kind, _)) = run.first() else { continue };
-        let text: Vec<_> = run.iter().map(|(_, word)| word.as_str()).collect();
-        out.put(if at > 0 { " " } else { "" }).put_as(*kind, &text.join(" "));
+        let text = Shown::joined(run.iter().map(|(_, word)| word), " ");
+        out.put(if at > 0 { " " } else { "" }).put_as(*kind, text);
     }
 }

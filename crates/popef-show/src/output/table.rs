@@ -1,16 +1,17 @@
 //! Tables as text and CSV, the lists of fields that pages use too, and the lines around tables in text.
 
 use std::borrow::{Borrow, Cow};
-use std::fmt::Display;
 use std::io;
 use std::ops::Range;
 
 use serde::Serialize;
 
+use super::code::Csv;
 use super::color::Kind;
-use super::escape::escape;
 use super::out::Out;
-use super::units::{size, width};
+use super::shown::{Show, Shown};
+use super::units::size;
+use super::width::width;
 
 /// A table: its rows, and columns that compute a cell from each row. Columns are as wide as their widest cell.
 ///
@@ -25,10 +26,10 @@ pub(crate) struct Table<'t, I: Iterator> {
 
 struct Column<'t, R> {
     /// It is shown in capitals.
-    heading: &'t str,
+    heading: &'static str,
     /// Numbers are on the right.
     kind: Kind,
-    cell: Box<dyn Fn(&R) -> String + 't>,
+    cell: Box<dyn Fn(&R) -> Shown<'static> + 't>,
 }
 
 /// The number of spaces between two columns.
@@ -43,19 +44,23 @@ impl<'t, I: Iterator> Table<'t, I> {
         Table { rows: rows.into_iter(), columns: Vec::new() }
     }
 
-    /// Adds a column. Its texts may come from files: they are escaped here.
-    pub(crate) fn column<T: ToString>(
+    /// Adds a column. Text that is not [`Shown`] yet is escaped here.
+    pub(crate) fn column<'c, T: Into<Shown<'c>>>(
         mut self,
-        heading: &'t str,
+        heading: &'static str,
         kind: Kind,
         cell: impl Fn(&I::Item) -> T + 't,
     ) -> Self {
-        self.columns.push(Column { heading, kind, cell: Box::new(move |row| cell(row).to_string()) });
+        self.columns.push(Column { heading, kind, cell: Box::new(move |row| cell(row).into().into_owned()) });
         self
     }
 
     /// Adds a column of numbers.
-    pub(crate) fn number<T: ToString>(self, heading: &'t str, cell: impl Fn(&I::Item) -> T + 't) -> Self {
+    pub(crate) fn number<'c, T: Into<Shown<'c>>>(
+        self,
+        heading: &'static str,
+        cell: impl Fn(&I::Item) -> T + 't,
+    ) -> Self {
         self.column(heading, Kind::Number, cell)
     }
 
@@ -66,45 +71,33 @@ impl<'t, I: Iterator> Table<'t, I> {
 
     /// Writes the headings and the first rows, and says how many more there are.
     pub(crate) fn write_first(mut self, out: &mut Out, most: usize) -> io::Result<()> {
-        let headings: Vec<_> = self.columns.iter().map(|column| column.heading.to_uppercase()).collect();
-        let mut widths: Vec<_> = headings.iter().map(|heading| width(heading)).collect();
-        // Escaped. A line feed, which no escaped text has, ends each.
-        let mut cells = String::new();
+        let mut cells = Shown::default();
+        let mut add = |cell: Shown<'_>| cells.push(cell).end_line().min(MOST);
+        let mut widths: Vec<_> = self.columns.iter().map(|it| add(it.heading.to_uppercase().into())).collect();
         for row in self.rows.by_ref().take(most) {
             for (column, widest) in self.columns.iter().zip(&mut widths) {
-                let cell = (column.cell)(&row);
-                let cell = escape(&cell);
-                *widest = width(&cell).max(*widest).min(MOST);
-                cells.push_str(&cell);
-                cells.push('\n');
+                *widest = add((column.cell)(&row)).max(*widest);
             }
         }
-        let is_number = |column: &Column<'_, _>| column.kind == Kind::Number;
-        let sides = || self.columns.iter().map(is_number).zip(widths.iter().copied());
-        write_line(out, sides().zip(headings.iter().map(|heading| (Kind::Group, &**heading))))?;
-        let mut cells = cells.split_terminator('\n').peekable();
+        let mut cells = cells.lines().enumerate().peekable();
         while cells.peek().is_some() {
-            let row = self.columns.iter().map(|column| (column.kind, cells.next().unwrap_or_default()));
-            write_line(out, sides().zip(row))?;
+            let mut spaces = 0;
+            for ((column, widest), (nth, cell)) in self.columns.iter().zip(&widths).zip(&mut cells) {
+                let room = widest.saturating_sub(width(&cell));
+                let (before, after) = if column.kind == Kind::Number { (room, 0) } else { (0, room) };
+                spaces += before;
+                // No line ends with spaces.
+                if !cell.is_empty() {
+                    let kind = if nth < widths.len() { Kind::Group } else { column.kind };
+                    out.spaces(spaces).put_as(kind, cell);
+                    spaces = 0;
+                }
+                spaces += after + GAP;
+            }
+            out.end_line()?;
         }
         and_more(out, self.rows.count())
     }
-}
-
-/// Writes a line, without spaces at its end. Each cell comes with its column: whether it is on the right, and the width.
-fn write_line<'c>(out: &mut Out, cells: impl Iterator<Item = ((bool, usize), (Kind, &'c str))>) -> io::Result<()> {
-    let mut spaces = 0;
-    for ((is_number, widest), (kind, text)) in cells {
-        let room = widest.saturating_sub(width(text));
-        let (before, after) = if is_number { (room, 0) } else { (0, room) };
-        spaces += before;
-        if !text.is_empty() {
-            out.spaces(spaces).put_as(kind, text);
-            spaces = 0;
-        }
-        spaces += after + GAP;
-    }
-    out.end_line()
 }
 
 /// A row of a table.
@@ -119,7 +112,7 @@ pub(crate) trait TableRow: Serialize {
 pub(crate) struct Field<R> {
     /// Empty if neither JSON nor CSV has it.
     pub(crate) key: &'static str,
-    pub(crate) column: Option<Shown<R>>,
+    pub(crate) column: Option<FieldColumn<R>>,
     /// Text has fields of a lower turn first.
     turn: u8,
     /// Whether only pages have it.
@@ -127,7 +120,7 @@ pub(crate) struct Field<R> {
 }
 
 /// How a field is shown.
-pub(crate) struct Shown<R> {
+pub(crate) struct FieldColumn<R> {
     /// The heading, as pages have it. Text has it in capitals.
     pub(crate) heading: &'static str,
     /// The colour in text. Numbers are on the right.
@@ -135,7 +128,7 @@ pub(crate) struct Shown<R> {
     pub(crate) value: fn(&R) -> Cell,
 }
 
-/// The content of a cell. Its texts may come from a file: they are escaped when they are written.
+/// The content of a cell.
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "graphs"), expect(dead_code, reason = "only graphs have amounts and branches"))]
 pub(crate) enum Cell {
@@ -148,13 +141,13 @@ pub(crate) enum Cell {
     /// Text has it as a fraction, a page in percent.
     Balance(f64),
     /// A text in a column of numbers: `any number`.
-    Amount(String),
-    Text(String),
-    Name(String),
+    Amount(Shown<'static>),
+    Text(Shown<'static>),
+    Name(Shown<'static>),
     /// A name in a tree, and how deep it is.
-    Branch(u64, String),
+    Branch(u64, Shown<'static>),
     /// Names with their bytes.
-    Parts(Vec<(String, u64)>),
+    Parts(Vec<(Shown<'static>, u64)>),
     None,
 }
 
@@ -175,32 +168,32 @@ impl Cell {
         value.map_or(Cell::None, Cell::Balance)
     }
 
-    pub(crate) fn text(value: impl Into<String>) -> Self {
-        Cell::Text(value.into())
+    /// Text that is not [`Shown`] yet is escaped.
+    pub(crate) fn text<'t>(value: impl Into<Shown<'t>>) -> Self {
+        Cell::Text(value.into().into_owned())
     }
 
     pub(crate) fn name(value: Option<&str>) -> Self {
-        value.map_or(Cell::None, |value| Cell::Name(value.to_owned()))
+        value.map_or(Cell::None, |value| Cell::Name(Shown::escaped(value).into_owned()))
     }
 
-    fn shown(self) -> String {
+    pub(crate) fn shown(&self) -> Shown<'static> {
         match self {
-            Cell::Bytes(bytes) => size(bytes),
-            Cell::Count(number) | Cell::Number(number) => number.to_string(),
-            Cell::Share(share) => percent(share),
-            Cell::Balance(balance) => format!("{balance:.2}"),
-            Cell::Amount(text) | Cell::Text(text) | Cell::Name(text) | Cell::Branch(_, text) => text,
+            Cell::Bytes(bytes) => size(*bytes),
+            Cell::Count(number) | Cell::Number(number) => shown!("{}", number),
+            Cell::Share(share) => percent(*share),
+            Cell::Balance(balance) => shown!("{:.2}", balance),
+            Cell::Amount(text) | Cell::Text(text) | Cell::Name(text) | Cell::Branch(_, text) => text.clone(),
             Cell::Parts(parts) => {
-                let parts: Vec<_> = parts.iter().map(|(name, bytes)| format!("{name} {}", size(*bytes))).collect();
-                parts.join(", ")
+                Shown::joined(parts.iter().map(|(name, bytes)| shown!("{} {}", name, size(*bytes))), ", ")
             }
-            Cell::None => String::new(),
+            Cell::None => Shown::default(),
         }
     }
 }
 
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+pub(crate) fn percent(share: f64) -> Shown<'static> {
+    shown!("{:.1} %", share * 100.0)
 }
 
 impl<R> Field<R> {
@@ -216,7 +209,7 @@ impl<R> Field<R> {
 
     /// A field of words, on the left.
     pub(crate) fn words(key: &'static str, heading: &'static str, kind: Kind, value: fn(&R) -> Cell) -> Self {
-        Field { column: Some(Shown { heading, kind, value }), ..Self::data(key) }
+        Field { column: Some(FieldColumn { heading, kind, value }), ..Self::data(key) }
     }
 
     /// Moves the field in text after all fields of a lower turn.
@@ -236,7 +229,7 @@ pub(crate) fn write_table<R: TableRow>(out: &mut Out, rows: &[R]) -> io::Result<
     fields.retain(|field| !field.is_of_page);
     fields.sort_by_key(|field| field.turn);
     let mut table = Table::of(rows);
-    for Shown { heading, kind, value } in fields.into_iter().filter_map(|field| field.column) {
+    for FieldColumn { heading, kind, value } in fields.into_iter().filter_map(|field| field.column) {
         table = table.column(heading, kind, move |row| value(row).shown());
     }
     table.write(out)
@@ -250,7 +243,7 @@ pub(crate) fn write_csv<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item
 
 /// Writes the heading of CSV (RFC 4180).
 pub(crate) fn write_csv_heading<R: TableRow>(out: &mut Out) -> io::Result<()> {
-    out.put(&keys::<R>().join(",")).end_line()
+    out.put(Shown::joined(keys::<R>(), ",")).end_line()
 }
 
 pub(crate) fn write_csv_rows<R: TableRow>(out: &mut Out, rows: impl IntoIterator<Item: Borrow<R>>) -> io::Result<()> {
@@ -277,9 +270,10 @@ fn write_csv_row(out: &mut Out, keys: &[&str], row: &impl Serialize) -> io::Resu
         out.put(if nth == 0 { "" } else { "," });
         match row.get(key) {
             None | Some(Value::Null) => {}
-            Some(Value::String(text)) => field(out, &not_computed(text)),
-            Some(value @ Value::Number(_)) => field(out, &value.to_string()),
-            Some(value) => field(out, &not_computed(&value.to_string())),
+            Some(Value::String(text)) => _ = out.code::<Csv>(not_computed(text)),
+            // Numbers may be negative: only text is kept from being a formula.
+            Some(value @ Value::Number(_)) => _ = out.code::<Csv>(Shown::from(value.to_string())),
+            Some(value) => _ = out.code::<Csv>(not_computed(&value.to_string())),
         }
     }
     out.end_line()
@@ -287,12 +281,12 @@ fn write_csv_row(out: &mut Out, keys: &[&str], row: &impl Serialize) -> io::Resu
 
 /// A text that a spreadsheet shows unchanged, with an apostrophe before anything that it would compute. Many spreadsheets also
 /// begin a field after a semicolon, even in the middle of quotes.
-fn not_computed(text: &str) -> Cow<'_, str> {
+fn not_computed(text: &str) -> Shown<'_> {
     if !text.split(';').any(is_formula) {
-        return Cow::Borrowed(text);
+        return Shown::escaped(text);
     }
     let shown = |part| if is_formula(part) { format!("'{part}") } else { part.to_owned() };
-    Cow::Owned(text.split(';').map(shown).collect::<Vec<_>>().join(";"))
+    text.split(';').map(shown).collect::<Vec<_>>().join(";").into()
 }
 
 /// Whether a spreadsheet would compute a text. Some take the wide letters of East Asia for the usual ones.
@@ -302,22 +296,9 @@ fn is_formula(text: &str) -> bool {
         || text.trim_start_matches(|c: char| c == '"' || c.is_whitespace()).starts_with(begins)
 }
 
-/// Control characters are escaped as in all output, so that no field has a line feed.
-fn field(out: &mut Out, text: &str) {
-    let text = escape(text);
-    if text.contains([',', '"']) {
-        out.put("\"").put(&text.replace('"', "\"\"")).put("\"");
-    } else {
-        out.put(&text);
-    }
-}
-
 /// A shape as on command lines: `784x10`.
-pub(crate) fn shape(shape: &[u64]) -> String {
-    if shape.is_empty() {
-        return "scalar".to_owned();
-    }
-    shape.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
+pub(crate) fn shape(shape: &[u64]) -> Shown<'static> {
+    if shape.is_empty() { Shown::own("scalar") } else { Shown::joined(shape, "x") }
 }
 
 /// A name of at most `most` bytes, with its middle left out if it is longer. A short file can have one name in very many rows.
@@ -333,12 +314,12 @@ pub(crate) fn brief(name: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// Writes a line with a subject and a fact about it.
-pub(crate) fn fact(out: &mut Out, about: &str, what: &str) -> io::Result<()> {
-    out.put(&format!("  {about:<14}")).put_as(Kind::Number, what).end_line()
+pub(crate) fn fact(out: &mut Out, about: &'static str, what: impl Show) -> io::Result<()> {
+    out.put(shown!("  {:<14}", about)).put_as(Kind::Number, what).end_line()
 }
 
 /// An empty line and a heading.
-pub(crate) fn heading(out: &mut Out, text: &str) -> io::Result<()> {
+pub(crate) fn heading(out: &mut Out, text: impl Show) -> io::Result<()> {
     out.end_line()?;
     out.put_as(Kind::Group, text).end_line()
 }
@@ -349,8 +330,8 @@ pub(crate) fn more(out: &mut Out, count: usize, shown: usize) -> io::Result<()> 
 }
 
 /// Says how many more there are, if there are any.
-pub(crate) fn and_more<N: Copy + Display + PartialEq + From<u8>>(out: &mut Out, more: N) -> io::Result<()> {
-    if more == N::from(0) { Ok(()) } else { out.put(&format!("... and {more} more")).end_line() }
+pub(crate) fn and_more<N: Copy + Show + PartialEq + From<u8>>(out: &mut Out, more: N) -> io::Result<()> {
+    if more == N::from(0) { Ok(()) } else { out.put(shown!("... and {} more", more)).end_line() }
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use popef::Blob;
 use popef::read::Value;
 
 use super::Page;
-use super::html::Html;
 use super::values::{Place, Values, ValuesOf};
 use crate::list::overview::holds::Holds;
+use crate::output::html::{Html, quiet};
+use crate::output::shown::Shown;
 use crate::output::units;
 use crate::report::file::{FileReport, blob_name};
 use crate::report::sums::{KINDS, Sums, kind_of};
@@ -49,10 +49,9 @@ pub(super) fn write<'f>(
     html.put("<div id=\"map\" hidden></div>\n<div class=\"scroll\">\n<table id=\"table\">\n");
     match sums.blobs.saturating_sub(largest.len()) {
         0 => html.put("<caption>All blobs, the largest first</caption>\n"),
-        more => html
-            .put("<caption>The largest blobs, without ")
-            .put(&units::thousands(more))
-            .put(" smaller ones</caption>\n"),
+        more => {
+            html.put(markup!("<caption>The largest blobs, without {} smaller ones</caption>\n", units::thousands(more)))
+        }
     };
     headings(html, page);
     html.put("<tbody>\n");
@@ -66,25 +65,17 @@ fn bar(html: &mut Html<'_>, sums: &Sums) {
     html.put("<svg class=\"bar\" viewBox=\"0 0 1000 16\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
     let mut start = 0;
     for (kind, count) in sums.present() {
-        html.put("<rect class=\"kind-").value(kind).put(&format!(
-            "\" x=\"{:.1}\" width=\"{:.1}\"",
-            scale(start),
-            scale(count.bytes)
-        ));
-        html.put(" height=\"16\"/>");
+        let (x, width) = (scale(start), scale(count.bytes));
+        html.put(markup!("<rect class=\"kind-{}\" x=\"{:.1}\" width=\"{:.1}\" height=\"16\"/>", kind, x, width));
         start = start.saturating_add(count.bytes);
     }
     html.put("</svg>\n<ul class=\"legend\">\n");
     for (kind, count) in sums.present() {
-        html.put("<li><i class=\"kind-")
-            .value(kind)
-            .put("\"></i>")
-            .value(count.words(kind))
-            .put(" <span class=\"quiet\">");
-        html.value(units::size(count.bytes)).put("</span></li>\n");
+        html.put(markup!("<li><i class=\"kind-{}\"></i>{} ", kind, count.words(kind)));
+        html.put(quiet(units::size(count.bytes))).put("</li>\n");
     }
     if sums.others > 0 {
-        html.put("<li><i></i>other bytes <span class=\"quiet\">").value(units::size(sums.others)).put("</span></li>\n");
+        html.put(markup!("<li><i></i>other bytes {}</li>\n", quiet(units::size(sums.others))));
     }
     html.put("</ul>\n");
 }
@@ -96,7 +87,7 @@ fn controls(html: &mut Html<'_>, sums: &Sums) {
     html.put("<label>Kind <select id=\"kind\"><option value=\"\">all</option>");
     for (kind, _) in sums.present() {
         let (one, many) = KINDS.get(kind).copied().unwrap_or_default();
-        html.put("<option value=\"").put(one).put("\">").put(many).put("</option>");
+        html.put(markup!("<option value=\"{}\">{}</option>", one, many));
     }
     html.put("</select></label>\n<output id=\"count\" aria-live=\"polite\"></output>\n</form>\n");
 }
@@ -119,36 +110,30 @@ fn row<'f>(html: &mut Html<'_>, page: &Page<'_, 'f>, place: Place, values: &Valu
     html.put("<tr><th scope=\"row\">").name(&blob_name(&blob));
     let kind = kind_of(&blob);
     let word = KINDS.get(kind).map_or("", |(one, _)| one);
-    html.put("</th><td><i class=\"kind-").value(kind).put("\"></i><span>").put(word).put("</span></td><td>");
-    html.text(&holds(&blob, report)).put("</td>");
+    html.put(markup!("</th><td><i class=\"kind-{}\"></i><span>{}</span></td>", kind, word));
+    html.put(markup!("<td>{}</td>", Holds::of(&blob, report).text()));
     if page.has_values() {
         cells(html, values);
     }
-    html.put("<td class=\"number\">").value(units::size(blob.size())).put("</td></tr>\n");
-}
-
-fn holds<'f>(blob: &Blob<'f>, report: &FileReport<'f>) -> String {
-    let mut text = String::new();
-    Holds::of(blob, report).write(&mut text);
-    text
+    html.put(markup!("<td class=\"number\">{}</td></tr>\n", units::size(blob.size())));
 }
 
 fn cells(html: &mut Html<'_>, values: &Values) {
     let Values::Known(stats) = values else {
-        html.put("<td class=\"value\"></td><td class=\"value\"></td><td class=\"value\"></td><td>");
-        html.text(&values.odd().unwrap_or_default()).put("</td>");
+        html.put("<td class=\"value\"></td><td class=\"value\"></td><td class=\"value\"></td>");
+        html.put(markup!("<td>{}</td>", values.odd().unwrap_or_default()));
         return;
     };
     for value in [stats.min, stats.mean.map(Value::F64), stats.max] {
         let text = value.map(brief).unwrap_or_default();
-        html.put("<td class=\"number value\">").text(&text).put("</td>");
+        html.put(markup!("<td class=\"number value\">{}</td>", text));
     }
-    html.put("<td>").text(&values.odd().unwrap_or_default()).put("</td>");
+    html.put(markup!("<td>{}</td>", values.odd().unwrap_or_default()));
 }
 
 /// A value, in four digits if it is long, so that the columns stay narrow. The script shows it in full.
-fn brief(value: Value) -> String {
-    let text = value.to_string();
+fn brief(value: Value) -> Shown<'static> {
+    let text = Shown::from(value);
     let Ok(number) = text.parse::<f64>() else { return text };
     if text.len() <= 9 {
         return text;
@@ -156,8 +141,8 @@ fn brief(value: Value) -> String {
     let scientific = format!("{number:.3e}");
     let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
     match exponent {
-        Some(exponent @ -4..=8) => format!("{number:.*}", usize::try_from(3 - exponent).unwrap_or(0)),
-        _ => scientific,
+        Some(exponent @ -4..=8) => format!("{number:.*}", usize::try_from(3 - exponent).unwrap_or(0)).into(),
+        _ => scientific.into(),
     }
 }
 
@@ -177,7 +162,7 @@ mod tests {
             (Value::Bool(true), "true"),
         ];
         for (value, shown) in cases {
-            assert_eq!(brief(value), shown);
+            assert_eq!(&*brief(value), shown);
         }
     }
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::io;
 
 use popef::{Blob, File};
-use serde::Serialize;
 
 use super::Page;
-use super::html::{Html, shown};
 use super::values::{Odd, Place, Values, ValuesOf};
 use crate::failure::Failures;
 use crate::list::overview::holds::Holds;
+use crate::output::html::Html;
+use crate::output::shown::Shown;
 use crate::report::file::{FileReport, blob_name};
 use crate::report::sums::{KINDS, kind_of};
 
@@ -27,16 +27,13 @@ pub(super) fn write<'f>(
     failures: &mut Failures,
 ) {
     html.put("<script type=\"application/json\" id=\"data\">{\"kinds\":");
-    json(html, &KINDS);
-    html.put(",\"values\":").value(page.has_values()).put(",\"files\":[");
+    html.json(&KINDS).put(",\"values\":").json(&page.has_values()).put(",\"files\":[");
     let mut holds = Contents::default();
     for (number, report) in page.reports.iter().enumerate() {
         html.put(if number == 0 { "\n" } else { ",\n" });
         file(html, page, (number, report), values, &mut holds, (odd, failures));
     }
-    html.put("\n],\"holds\":");
-    json(html, &holds.list);
-    html.put("}</script>\n");
+    html.put("\n],\"holds\":").json(&holds.list).put("}</script>\n");
 }
 
 fn file<'f>(
@@ -47,11 +44,10 @@ fn file<'f>(
     holds: &mut Contents,
     (odd, failures): (&mut Odd, &mut Failures),
 ) {
-    html.put("{\"path\":");
-    json(html, &shown(&report.path()));
     let first = report.input.file.and_then(|file| file.blob(0));
-    html.put(",\"start\":").value(first.map_or(0, |blob| blob.offset())).put(",\"blobs\":[");
-    let mut before = String::new();
+    html.put("{\"path\":").json(&Shown::escaped(&report.path())).put(",\"start\":");
+    html.text(first.map_or(0, |blob| blob.offset())).put(",\"blobs\":[");
+    let mut before = Shown::default();
     for blob in report.input.file.into_iter().flat_map(File::blobs) {
         if (page.stopped)() {
             html.fail(io::Error::other("stopped"));
@@ -60,16 +56,14 @@ fn file<'f>(
             return;
         }
         html.put(if blob.index() == 0 { "\n" } else { ",\n" });
-        let name = shown(&blob_name(&blob));
+        let name = Shown::escaped(&blob_name(&blob)).into_owned();
         let shared = shared(&before, &name);
-        html.value(shared).put(",");
-        json(html, name.get(shared..).unwrap_or_default());
+        html.text(shared).put(",").json(name.get(shared..).unwrap_or_default());
         before = name;
-        html.put(",").value(holds.number(&blob, report)).put(",").value(blob.size());
+        html.put(",").text(holds.number(&blob, report)).put(",").text(blob.size());
         if page.has_values() {
             let values = values.of(Place { file: number, blob: blob.index() }, &blob);
-            html.put(",");
-            json(html, &values);
+            html.put(",").json(&values);
             odd.add(&before, &values);
             if let Values::NotRead(failure) = &values {
                 failures.push(failure);
@@ -88,15 +82,13 @@ fn shared(before: &str, name: &str) -> usize {
 /// The contents of blobs in words, each once, in the order of their numbers.
 #[derive(Default)]
 struct Contents {
-    numbers: HashMap<(usize, String), usize>,
-    list: Vec<(usize, String)>,
+    numbers: HashMap<(usize, Shown<'static>), usize>,
+    list: Vec<(usize, Shown<'static>)>,
 }
 
 impl Contents {
     fn number<'f>(&mut self, blob: &Blob<'f>, report: &FileReport<'f>) -> usize {
-        let mut text = String::new();
-        Holds::of(blob, report).write(&mut text);
-        let key = (kind_of(blob), text);
+        let key = (kind_of(blob), Holds::of(blob, report).text());
         if let Some(&number) = self.numbers.get(&key) {
             return number;
         }
@@ -104,14 +96,5 @@ impl Contents {
         self.list.push(key.clone());
         self.numbers.insert(key, number);
         number
-    }
-}
-
-/// Writes a value. `<` is only in texts, where it can be written in another way, so that no name is a tag.
-pub(super) fn json(html: &mut Html<'_>, value: &(impl Serialize + ?Sized)) {
-    match serde_json::to_string(value) {
-        Ok(text) if text.contains('<') => _ = html.put(&text.replace('<', "\\u003c")),
-        Ok(text) => _ = html.put(&text),
-        Err(error) => html.fail(error.into()),
     }
 }

@@ -6,9 +6,9 @@ use popef::error::Location;
 use popef::types::Text;
 use popef_check::Finding;
 
-use super::html::Html;
 use crate::findings::group::Group;
-use crate::output::escape::escape_rest;
+use crate::output::html::{Html, quiet};
+use crate::output::shown::Shown;
 use crate::output::units::thousands;
 
 /// The number of findings of a rule that are shown at once. The others can be unfolded.
@@ -38,18 +38,20 @@ fn by_rule(findings: &[Finding]) -> Vec<Vec<&Finding>> {
 
 fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
     let Some(&first) = findings.first() else { return };
-    html.put("<article class=\"finding ")
-        .value(first.severity)
-        .put("\">\n<h3><span class=\"badge\">")
-        .value(first.severity);
-    html.put("</span> ").text(first.rule.title).put(" <small>").put(first.rule.id).put("</small></h3>\n");
+    html.put(markup!(
+        "<article class=\"finding {}\">\n<h3><span class=\"badge\">{}</span> {} <small>{}</small></h3>\n",
+        first.severity,
+        first.severity,
+        first.rule.title,
+        first.rule.id
+    ));
     list(html, group, findings.get(..FIRST).unwrap_or(findings));
     if let Some(more) = findings.get(FIRST..).filter(|more| !more.is_empty()) {
         let listed = more.get(..MOST).unwrap_or(more);
         let all = unlisted(group, first).saturating_add(more.len());
-        html.put("<details><summary>").put(&thousands(all)).put(" more");
+        html.put(markup!("<details><summary>{} more", thousands(all)));
         if listed.len() < all {
-            html.put(", of which ").put(&thousands(listed.len())).put(" are listed");
+            html.put(markup!(", of which {} are listed", thousands(listed.len())));
         }
         html.put("</summary>\n");
         list(html, group, listed);
@@ -58,8 +60,8 @@ fn rule(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
         }
         html.put("</details>\n");
     }
-    html.put("<p class=\"quiet\">").text(first.rule.meaning).put("</p>\n");
-    html.put("<p><strong>To fix it:</strong> ").text(&escape_rest(group.advice(first))).put("</p>\n");
+    html.put(markup!("<p class=\"quiet\">{}</p>\n", first.rule.meaning));
+    html.put(markup!("<p><strong>To fix it:</strong> {}</p>\n", Shown::message(group.advice(first))));
     html.put("</article>\n");
 }
 
@@ -79,8 +81,8 @@ fn list(html: &mut Html<'_>, group: &Group, findings: &[&Finding]) {
         {
             html.name(&Text::from(path.as_os_str().as_encoded_bytes())).put(": ");
         }
-        let place = Location { blob: finding.blob, offset: finding.offset }.to_string();
-        html.put("<span class=\"quiet\">").text(&place).put("</span>").text(&escape_rest(&finding.message));
+        let place = Location { blob: finding.blob, offset: finding.offset };
+        html.put(quiet(place)).put(Shown::message(&finding.message));
         html.put("</li>\n");
     }
     html.put("</ul>\n");

@@ -1,13 +1,12 @@
 //! One HTML page about the files of a model, to look at and to pass on.
 //!
 //! The page needs no network and no other file. It can be read without scripts; the script adds a filter, sorting and the
-//! treemap. Texts from files stay text: [`html`] escapes them, the script only ever sets them as text, and the page's policy
+//! treemap. Texts from files stay text: the writer of pages escapes them, the script only ever sets them as text, and the page's policy
 //! forbids all scripts and styles but its own two.
 
 mod blobs;
 mod data;
 mod findings;
-pub(crate) mod html;
 mod model;
 mod overview;
 mod picture;
@@ -24,9 +23,10 @@ use std::io::{self, Write};
 
 use crate::failure::Failures;
 use crate::findings::group::Group;
+use crate::output::html::Html;
+use crate::output::shown::Shown;
 use crate::report::file::FileReport;
 use crate::report::sums::Sums;
-use html::Html;
 use values::{Odd, ValuesOf};
 
 const STYLE: &str = include_str!("page.css");
@@ -41,7 +41,7 @@ const POLICY: &str = include_str!("policy.txt");
 /// use std::path::Path;
 ///
 /// use popef_check::{CheckOptions, check};
-/// use popef_show::{CheckedFile, Failures, FileReport, FileToShow, Group, Options, Page, Provider};
+/// use popef_show::{CheckedFile, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Shown};
 ///
 /// let file = popef::File::from_bytes(Vec::new())?;
 /// let input =
@@ -52,7 +52,8 @@ const POLICY: &str = include_str!("policy.txt");
 ///
 /// let mut html = Vec::new();
 /// let reports = [FileReport::new(input, &options)];
-/// let page = Page { title: "An empty file", made_by: "an example", reports: &reports, group: &group, stopped: &|| false };
+/// let title = Shown::own("An empty file");
+/// let page = Page { title: &title, made_by: "an example", reports: &reports, group: &group, stopped: &|| false };
 /// page.write(&mut html, &mut Failures::default())?;
 /// assert!(String::from_utf8(html)?.contains("<h1>An empty file</h1>"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -60,9 +61,9 @@ const POLICY: &str = include_str!("policy.txt");
 #[derive(Clone, Copy)]
 pub struct Page<'p, 'f> {
     /// The heading.
-    pub title: &'p str,
+    pub title: &'p Shown<'p>,
     /// The program and its version.
-    pub made_by: &'p str,
+    pub made_by: &'static str,
     /// The files, which belong together. All their blobs are shown, whatever a filter in the options says.
     pub reports: &'p [FileReport<'f>],
     /// What the checks found in them.
@@ -101,7 +102,7 @@ impl Page<'_, '_> {
             odd.write(&mut html);
         }
         overview::write_unknown(&mut html, self, &sums);
-        html.put("</main>\n<footer>Made by ").text(self.made_by).put(".</footer>\n");
+        html.put(markup!("</main>\n<footer>Made by {}.</footer>\n", self.made_by));
         html.put("<script>").put(SCRIPT).put("</script>\n</body>\n</html>\n");
         html.finish()
     }
@@ -113,14 +114,14 @@ impl Page<'_, '_> {
 }
 
 /// The head of a page, with its policy and styles.
-fn head(html: &mut Html<'_>, title: &str, policy: &str, styles: &[&str]) {
+fn head(html: &mut Html<'_>, title: &Shown<'_>, policy: &'static str, styles: &[&'static str]) {
     html.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.put("<meta http-equiv=\"Content-Security-Policy\" content=\"").put(policy.trim_end()).put("\">\n");
     html.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.put("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
-    html.put("<title>").text(title).put("</title>\n");
+    html.put(markup!("<title>{}</title>\n", title));
     for style in styles {
-        html.put("<style>").put(style).put("</style>\n");
+        html.put("<style>").put(*style).put("</style>\n");
     }
     html.put("</head>\n");
 }

@@ -4,10 +4,11 @@ use popef::Metadata;
 use popef::types::{EngineOption, Text};
 
 use super::Page;
-use super::html::Html;
 use super::picture;
 use crate::list::payload;
-use crate::output::escape::escape_rest;
+use crate::output::code::Code;
+use crate::output::html::Html;
+use crate::output::shown::{Show, Shown};
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
@@ -23,8 +24,8 @@ pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>) {
         html.put("<section class=\"model\">\n<h2>Model ").name(&view.blob.executable()).put("</h2>\n");
         match &view.value {
             Err(failure) => {
-                html.put("<p class=\"damage\">Its metadata could not be read: ").text(&escape_rest(&failure.message));
-                html.put("</p>\n");
+                let why = Shown::message(&failure.message);
+                html.put(markup!("<p class=\"damage\">Its metadata could not be read: {}</p>\n", why));
             }
             Ok(metadata) => model(html, page, number, view, metadata),
         }
@@ -32,23 +33,23 @@ pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>) {
     }
     let more = all().count().saturating_sub(MOST_MODELS);
     if more > 0 {
-        html.put("<p>And ").value(units::many(more, "more model", "more models"));
-        html.put("; <code>popef dump --metadata</code> shows all.</p>\n");
+        let more = units::many(more, "more model", "more models");
+        html.put(markup!("<p>And {}; <code>popef dump --metadata</code> shows all.</p>\n", more));
     }
     opaques(html, page.reports);
 }
 
 fn model(html: &mut Html<'_>, page: &Page<'_, '_>, number: usize, view: &MetadataView<'_>, metadata: &Metadata) {
     html.put("<dl class=\"facts\">\n");
-    let needs = if metadata.num_ipus == 1 { "1 IPU".to_owned() } else { format!("{} IPUs", metadata.num_ipus) };
+    let needs = if metadata.num_ipus == 1 { Shown::own("1 IPU") } else { shown!("{} IPUs", metadata.num_ipus) };
     let pod = if metadata.is_pod { ", in a POD" } else { "" };
-    fact(html, "Needs", &format!("{needs}, IPU version {}{pod}", metadata.ipu_version));
+    fact(html, "Needs", shown!("{}, IPU version {}{}", needs, metadata.ipu_version, pod));
     executable(html, page, &metadata.executable);
     fact(html, "Made for", if metadata.is_inference { "inference" } else { "training" });
-    fact(html, "Replicas", &units::thousands(metadata.replication_factor));
-    fact(html, "Iterations per call", &units::thousands(metadata.device_iterations));
+    fact(html, "Replicas", units::thousands(metadata.replication_factor));
+    fact(html, "Iterations per call", units::thousands(metadata.device_iterations));
     if metadata.num_processes != 1 {
-        fact(html, "Processes", &units::thousands(metadata.num_processes));
+        fact(html, "Processes", units::thousands(metadata.num_processes));
     }
     if !metadata.seed_handle.is_empty() {
         html.put("<div><dt>Random seed</dt><dd>").name(&metadata.seed_handle).put("</dd></div>\n");
@@ -56,12 +57,12 @@ fn model(html: &mut Html<'_>, page: &Page<'_, '_>, number: usize, view: &Metadat
     html.put("</dl>\n");
     picture::write(html, page.reports, number, view, metadata);
     anchors(html, view);
-    options(html, "Engine options", &metadata.engine_options);
-    options(html, "Device options", &metadata.device_options);
+    options(html, ["Engine", "engine"], &metadata.engine_options);
+    options(html, ["Device", "device"], &metadata.device_options);
 }
 
-fn fact(html: &mut Html<'_>, label: &str, value: &str) {
-    html.put("<div><dt>").put(label).put("</dt><dd>").text(value).put("</dd></div>\n");
+fn fact(html: &mut Html<'_>, label: &'static str, value: impl Show) {
+    html.put(markup!("<div><dt>{}</dt><dd>{}</dd></div>\n", label, value));
 }
 
 /// The executable that the metadata names, if one of the files has it.
@@ -72,11 +73,11 @@ fn executable(html: &mut Html<'_>, page: &Page<'_, '_>, name: &Text<'_>) {
     };
     let size = units::size(found.blob().size());
     let words = if found.is_compressed() {
-        format!("{size} compressed, {} unpacked", units::size(found.uncompressed_size()))
+        shown!("{} compressed, {} unpacked", size, units::size(found.uncompressed_size()))
     } else {
-        format!("{size}, not compressed")
+        shown!("{}, not compressed", size)
     };
-    fact(html, "Executable", &words);
+    fact(html, "Executable", words);
 }
 
 fn anchors(html: &mut Html<'_>, view: &MetadataView<'_>) {
@@ -84,49 +85,45 @@ fn anchors(html: &mut Html<'_>, view: &MetadataView<'_>) {
     if count == 0 {
         return;
     }
-    html.put("<details class=\"anchors\"><summary>").value(units::many(count, "anchor", "anchors"));
-    html.put(" in a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Name</th>");
+    let anchors = units::many(count, "anchor", "anchors");
+    html.put(markup!("<details class=\"anchors\"><summary>{} in a table</summary>\n", anchors));
+    html.put("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Name</th>");
     html.put("<th scope=\"col\">Direction</th><th scope=\"col\">Holds</th><th scope=\"col\">Data</th>");
     html.put("<th scope=\"col\">Programs</th><th scope=\"col\">Handle</th></tr></thead>\n<tbody>\n");
     view.anchors().take(MOST_ANCHORS).for_each(|view| anchor(html, &view));
     html.put("</tbody>\n</table></div>\n");
     if count > MOST_ANCHORS {
-        html.put("<p>The first ")
-            .put(&units::thousands(MOST_ANCHORS))
-            .put("; <code>popef dump --anchors</code> shows all.</p>\n");
+        let first = units::thousands(MOST_ANCHORS);
+        html.put(markup!("<p>The first {}; <code>popef dump --anchors</code> shows all.</p>\n", first));
     }
     html.put("</details>\n");
 }
 
 fn anchor(html: &mut Html<'_>, view: &AnchorView<'_>) {
     let anchor = view.anchor;
-    html.put("<tr><th scope=\"row\">").name(&anchor.name).put("</th><td>").text(&anchor.tensor_type.to_string());
-    html.put("</td><td>").text(&picture::holds(view)).put("</td><td>");
-    html.put(match view.provider {
+    let data = match view.provider {
         Provider::User if picture::is_input(view) => "from you",
         Provider::User => "to you",
         Provider::Popef => "in the files",
         Provider::Unknown => "not known",
-    });
-    html.put("</td><td>")
-        .text(&picture::numbers(&anchor.programs))
-        .put("</td><td>")
-        .name(&anchor.handle)
-        .put("</td></tr>\n");
+    };
+    let cells = [picture::holds(view), Shown::own(data), picture::numbers(&anchor.programs)];
+    html.put("<tr><th scope=\"row\">").name(&anchor.name).put(markup!("</th><td>{}</td><td>", anchor.tensor_type));
+    html.put(Code::joined(cells, "</td><td>")).put("</td><td>").name(&anchor.handle).put("</td></tr>\n");
 }
 
-fn options(html: &mut Html<'_>, what: &str, options: &[EngineOption]) {
+fn options(html: &mut Html<'_>, [what, of]: [&'static str; 2], options: &[EngineOption]) {
     const MOST: usize = 1000;
     if options.is_empty() {
         return;
     }
-    html.put("<details><summary>")
-        .put(&units::thousands(options.len()))
-        .put(" ")
-        .put(&what.to_lowercase())
-        .put("</summary>\n");
-    html.put("<div class=\"scroll\"><table class=\"options\">\n<thead><tr><th scope=\"col\">").put(what);
-    html.put("</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n");
+    let count = units::thousands(options.len());
+    html.put(markup!("<details><summary>{} {} options</summary>\n", count, of));
+    html.put(markup!(
+        "<div class=\"scroll\"><table class=\"options\">\n<thead><tr><th scope=\"col\">{} options</th>",
+        what
+    ));
+    html.put("<th scope=\"col\">Value</th></tr></thead>\n<tbody>\n");
     for option in options.iter().take(MOST) {
         html.put("<tr><th scope=\"row\">").name(&option.name).put("</th><td>").name(&option.value).put("</td></tr>\n");
     }
@@ -144,7 +141,7 @@ fn opaques(html: &mut Html<'_>, reports: &[FileReport<'_>]) {
     }
     html.put("<section>\n<h2>What the framework says</h2>\n<ul>\n");
     for (opaque, view) in said {
-        html.put("<li>").name(&opaque.name()).put(": ").text(&payload::headline(&view)).put("</li>\n");
+        html.put("<li>").name(&opaque.name()).put(markup!(": {}</li>\n", payload::headline(&view)));
     }
     html.put("</ul>\n</section>\n");
 }

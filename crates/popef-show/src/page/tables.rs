@@ -1,12 +1,12 @@
 //! The tables of pages. A script may sort them.
 
-use super::html::Html;
-use crate::output::escape::escape;
+use crate::output::html::{Html, bdi};
+use crate::output::shown::Shown;
 use crate::output::table::{Cell, TableRow, percent};
-use crate::output::units::{size, thousands};
+use crate::output::units::thousands;
 
 /// Writes a table with some of the fields of its rows, by their keys.
-pub(super) fn table_of<R: TableRow>(html: &mut Html<'_>, caption: &str, keys: &[&str], rows: &[R], all: usize) {
+pub(super) fn table_of<R: TableRow>(html: &mut Html<'_>, caption: &'static str, keys: &[&str], rows: &[R], all: usize) {
     let mut fields = R::fields();
     fields.retain(|field| keys.contains(&field.key));
     fields.sort_by_key(|field| keys.iter().position(|key| *key == field.key));
@@ -19,31 +19,24 @@ pub(super) fn table_of<R: TableRow>(html: &mut Html<'_>, caption: &str, keys: &[
 /// A cell with its names cut.
 fn cut(cell: Cell) -> Cell {
     match cell {
-        Cell::Text(text) => Cell::Text(cut_name(&text)),
-        Cell::Name(name) => Cell::Name(cut_name(&name)),
-        Cell::Parts(parts) => Cell::Parts(parts.into_iter().map(|(name, bytes)| (cut_name(&name), bytes)).collect()),
+        Cell::Text(text) => Cell::Text(brief(&text)),
+        Cell::Name(name) => Cell::Name(brief(&name)),
+        Cell::Parts(parts) => Cell::Parts(parts.into_iter().map(|(name, bytes)| (brief(&name), bytes)).collect()),
         other => other,
     }
 }
 
-fn cut_name(name: &str) -> String {
+/// A name as it is shown, cut if it is long.
+pub(super) fn brief(name: &Shown<'_>) -> Shown<'static> {
     const MOST: usize = 160;
-    match name.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
-        None => name.to_owned(),
-    }
-}
-
-/// A name as it is shown.
-pub(super) fn brief(name: &str) -> String {
-    escape(&cut_name(name)).into_owned()
+    name.cut(MOST, "…")
 }
 
 /// Writes a table, if it has rows. `all` is the number of all rows.
 pub(super) fn table(
     html: &mut Html<'_>,
-    caption: &str,
-    heads: &[&str],
+    caption: &'static str,
+    heads: &[&'static str],
     rows: impl IntoIterator<Item = Vec<Cell>>,
     all: usize,
 ) {
@@ -55,14 +48,14 @@ pub(super) fn table(
     html.put(if rows.len() <= OPEN { "<details open><summary>" } else { "<details><summary>" });
     html.text(caption).put(" (");
     if rows.len() < all {
-        html.put(&thousands(rows.len())).put(" of ");
+        html.put(thousands(rows.len())).put(" of ");
     }
-    html.put(&thousands(all)).put(")</summary><div class=\"scroll\"><table class=\"sortable\">\n<thead><tr>");
+    html.put(thousands(all)).put(")</summary><div class=\"scroll\"><table class=\"sortable\">\n<thead><tr>");
     let of_numbers = |nth| rows.iter().filter_map(|row| row.get(nth)).any(is_number);
     let numbers: Vec<_> = (0..heads.len()).map(of_numbers).collect();
     for (head, &is_number) in heads.iter().zip(&numbers) {
         html.put(if is_number { "<th scope=\"col\" class=\"number\">" } else { "<th scope=\"col\">" });
-        html.text(head).put("</th>");
+        html.text(*head).put("</th>");
     }
     html.put("</tr></thead>\n<tbody>");
     for row in &rows {
@@ -83,34 +76,32 @@ const OPEN: usize = 25;
 /// Writes a cell of a column, which may be one of numbers.
 fn write_cell(html: &mut Html<'_>, cell: &Cell, is_number: bool) {
     match cell {
-        Cell::Bytes(value) => number(html, &size(*value), Some(value.to_string())),
-        Cell::Count(value) => number(html, &thousands(*value), Some(value.to_string())),
-        Cell::Number(value) => number(html, &value.to_string(), None),
-        Cell::Share(value) | Cell::Balance(value) => number(html, &percent(*value), Some(format!("{value:.6}"))),
-        Cell::Amount(text) => number(html, text, None),
-        Cell::Text(text) => _ = html.put("<td>").text(&escape(text)),
-        Cell::Name(name) => _ = html.put("<td><bdi>").text(&escape(name)).put("</bdi>"),
+        Cell::Bytes(value) | Cell::Count(value) => number(html, cell, Some(shown!("{}", value))),
+        Cell::Share(value) | Cell::Balance(value) => number(html, cell, Some(shown!("{:.6}", value))),
+        Cell::Number(_) | Cell::Amount(_) => number(html, cell, None),
+        Cell::Text(_) | Cell::Parts(_) => _ = html.put("<td>").text(cell.shown()),
+        Cell::Name(name) => _ = html.put("<td>").put(bdi(name)),
         Cell::Branch(depth, name) => branch(html, *depth, name),
-        Cell::Parts(parts) => {
-            let parts: Vec<_> =
-                parts.iter().map(|(name, bytes)| format!("{} {}", escape(name), size(*bytes))).collect();
-            html.put("<td>").text(&parts.join(", "));
-        }
         Cell::None => _ = html.put(if is_number { "<td class=\"number\">" } else { "<td>" }),
     }
     html.put("</td>");
 }
 
 /// A number as it is shown, and the value by which a script sorts it, if that is another.
-fn number(html: &mut Html<'_>, shown: &str, sorted: Option<String>) {
+fn number(html: &mut Html<'_>, cell: &Cell, sorted: Option<Shown<'_>>) {
+    let shown = match cell {
+        Cell::Count(value) => thousands(value),
+        Cell::Balance(value) => percent(*value),
+        _ => cell.shown(),
+    };
     html.put("<td class=\"number\"");
-    if let Some(sorted) = sorted.filter(|sorted| sorted != shown) {
-        html.put(" data-v=\"").put(&sorted).put("\"");
+    if let Some(sorted) = sorted.filter(|sorted| *sorted != shown) {
+        html.put(markup!(" data-v=\"{}\"", sorted));
     }
     html.put(">").text(shown);
 }
 
-fn branch(html: &mut Html<'_>, depth: u64, name: &str) {
+fn branch(html: &mut Html<'_>, depth: u64, name: &Shown<'_>) {
     /// The maximum depth of indentation.
     const LEVELS: u64 = 24;
     html.put("<td><span class=\"branch\">");
@@ -118,9 +109,9 @@ fn branch(html: &mut Html<'_>, depth: u64, name: &str) {
         html.put("<span class=\"level\"></span>");
     }
     if depth > LEVELS {
-        html.put("<span class=\"quiet\">").value(depth).put(" deep:</span> ");
+        html.put(markup!("<span class=\"quiet\">{} deep:</span> ", depth));
     }
-    html.put("<bdi>").text(&escape(name)).put("</bdi></span>");
+    html.put(bdi(name)).put("</span>");
 }
 
 #[cfg(test)]
@@ -132,7 +123,7 @@ mod tests {
         let mut page = Vec::new();
         let mut html = Html::new(&mut page);
         let cells =
-            vec![Cell::Number(1471), Cell::Count(1_234_567), Cell::Bytes(2048), Cell::None, Cell::Name("a<b".into())];
+            vec![Cell::Number(1471), Cell::Count(1_234_567), Cell::Bytes(2048), Cell::None, Cell::name(Some("a<b"))];
         let heads = ["Tile", "Vertices", "Size", "Empty", "Name"];
         table(&mut html, "Tiles", &heads, [cells], 1472);
         html.finish().unwrap();

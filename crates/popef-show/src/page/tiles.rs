@@ -1,12 +1,14 @@
 //! The memory of tiles: a picture, for the page and on its own, and a section of the page.
 
 use popef::read::ExecutableBlob;
+use poplar_inspect::Error;
 use poplar_inspect::executable::{Options, Summary, Verdict, read_blob};
 
 use super::Page;
-use super::html::Html;
 use crate::failure::Failures;
-use crate::output::escape::escape_rest;
+use crate::output::code::{Code, Markup};
+use crate::output::html::Html;
+use crate::output::shown::{Show, Shown};
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::tiles::{failure_of, fit_words};
@@ -85,27 +87,26 @@ impl TilesPicture {
             let (row, column) = (nth / COLUMNS, nth % COLUMNS);
             let y = top + row * SIDE;
             if column == 0 {
-                html.put(&format!("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#767676\">", LABELS - 6, y + 9));
-                html.value(nth.saturating_mul(each)).put("</text>\n");
+                let place = markup!("x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#767676\"", LABELS - 6, y + 9);
+                html.put(markup!("<text {}>{}</text>\n", place, nth.saturating_mul(each)));
             }
-            let x = LABELS + column * SIDE;
-            html.put(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{0}\" height=\"{0}\" ", SIDE - 1));
+            let (x, side) = (LABELS + column * SIDE, SIDE - 1);
+            html.put(markup!("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" ", x, y, side, side));
             match *cell {
-                None => html.put(&format!("fill=\"{IDLE}\"/>\n")),
+                None => html.put(markup!("fill=\"{}\"/>\n", IDLE)),
                 Some(Cell { tile, bytes }) => {
                     let over = if self.tile_memory.is_some_and(|memory| bytes > memory) { ", too much" } else { "" };
                     let shade = if over.is_empty() { shade(bytes, full) } else { TOO_FULL };
-                    html.put(&format!(
-                        "fill=\"{shade}\"><title>tile {tile}: {}{over}</title></rect>\n",
-                        units::size(bytes)
-                    ))
+                    let title = markup!("<title>tile {}: {}{}</title>", tile, units::size(bytes), over);
+                    html.put(markup!("fill=\"{}\">{}</rect>\n", shade, title))
                 }
             };
         }
-        let what = if each > 1 { format!("the fullest of {each} tiles") } else { "a tile".to_owned() };
-        html.put(&format!("<text x=\"{LABELS}\" y=\"{}\" fill=\"#767676\">", top + self.rows() * SIDE + 16));
-        html.put("Each square is ").put(&what).put(&format!("; the darkest blue is {}", units::size(full)));
-        html.put(if self.tile_memory.is_some() { ", red is more, " } else { ", " }).put("grey has no program</text>\n");
+        let what = if each > 1 { shown!("the fullest of {} tiles", each) } else { Shown::own("a tile") };
+        let more = if self.tile_memory.is_some() { ", red is more, " } else { ", " };
+        html.put(markup!("<text x=\"{}\" y=\"{}\" fill=\"#767676\">", LABELS, top + self.rows() * SIDE + 16));
+        html.put(markup!("Each square is {}; the darkest blue is {}{}", what, units::size(full), more));
+        html.put("grey has no program</text>\n");
     }
 }
 
@@ -136,8 +137,8 @@ pub(super) fn write(html: &mut Html<'_>, page: &Page<'_, '_>, failures: &mut Fai
     }
     let more = all().count().saturating_sub(MOST_EXECUTABLES);
     if more > 0 {
-        html.put("<p>And ").value(units::many(more, "more executable", "more executables"));
-        html.put("; <code>popef tiles exec</code> shows all.</p>\n");
+        let more = units::many(more, "more executable", "more executables");
+        html.put(markup!("<p>And {}; <code>popef tiles exec</code> shows all.</p>\n", more));
     }
     html.put("</section>\n");
 }
@@ -147,22 +148,20 @@ fn executable(html: &mut Html<'_>, report: &FileReport<'_>, found: &ExecutableBl
         Ok(summary) => summary,
         Err(error) => {
             failure_of(&error).iter().for_each(|failure| failures.push(failure));
-            html.put("<p class=\"damage\">Its tiles were not read: ")
-                .text(&escape_rest(&error.to_string()))
-                .put("</p>\n");
+            damaged(html, "Its tiles were not read", &error);
             return;
         }
     };
     if let Some(damage) = &summary.damage {
         failure_of(damage).iter().for_each(|failure| failures.push(failure));
-        html.put("<p class=\"damage\">Not all was read: ").text(&escape_rest(&damage.to_string())).put("</p>\n");
+        damaged(html, "Not all was read", damage);
     }
     let metadata = report.all_metadata().iter().find(|view| view.blob.executable() == found.name());
     let version = metadata.and_then(|view| view.value.as_ref().ok()).map(|metadata| metadata.ipu_version);
     let fit = summary.fit(None, version);
     let words = fit_words(&summary, &fit);
     let class = if fit.verdict == Verdict::DoesNotFit { "<p class=\"damage\">" } else { "<p>" };
-    html.put(class).put("Fits: <strong>").text(&words).put("</strong>.");
+    html.put(class).put(markup!("Fits: <strong>{}</strong>.", words));
     if !summary.verified {
         html.put(" This is unverified: what is inside an executable is inferred, because no sample is public.");
     }
@@ -175,9 +174,8 @@ fn executable(html: &mut Html<'_>, report: &FileReport<'_>, found: &ExecutableBl
     let picture = TilesPicture { amounts, tile_memory: fit.tile_memory };
     let (width, height) = (TilesPicture::WIDTH, picture.height());
     html.put("<div class=\"scroll\">");
-    html.put(&format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-size=\"11\" role=\"img\" "
-    ));
+    html.put(markup!("<svg width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" ", width, height, width, height));
+    html.put("font-size=\"11\" role=\"img\" ");
     html.put("aria-label=\"How full each tile is\">\n");
     picture.draw(html, 0);
     html.put("</svg></div>\n");
@@ -186,32 +184,42 @@ fn executable(html: &mut Html<'_>, report: &FileReport<'_>, found: &ExecutableBl
 
 fn tables(html: &mut Html<'_>, summary: &Summary) {
     html.put("<div class=\"scroll\"><table>\n<caption>The fullest of ");
-    html.value(units::many(summary.tiles.len(), "tile", "tiles")).put("</caption>\n<thead><tr>");
+    html.put(units::many(summary.tiles.len(), "tile", "tiles")).put("</caption>\n<thead><tr>");
     head(html, &["Tile", "Memory", "Code", "Constants", "Data", "Zeroed"]);
     for tile in summary.fullest(MOST_ROWS) {
         let sizes = summary.content(tile).map(|content| content.sizes).unwrap_or_default();
-        html.put("<tr><th scope=\"row\" class=\"number\">").value(tile.number).put("</th>");
+        html.put(markup!("<tr><th scope=\"row\" class=\"number\">{}</th>", tile.number));
         for bytes in [sizes.memory(), sizes.code, sizes.constants, sizes.data, sizes.zeroed] {
-            html.put("<td class=\"number\">").value(units::size(bytes)).put("</td>");
+            html.put(number(units::size(bytes)));
         }
         html.put("</tr>\n");
     }
     html.put("</tbody></table></div>\n<div class=\"scroll\"><table>\n<caption>The largest sections of all tiles</caption>\n<thead><tr>");
     head(html, &["Section", "Number", "Memory", "Largest"]);
     for section in summary.sections.iter().filter(|section| section.kind.is_in_memory()).take(MOST_ROWS) {
-        html.put("<tr><th scope=\"row\">").name(&section.name).put("</th><td class=\"number\">");
-        html.value(units::thousands(usize::try_from(section.count).unwrap_or(usize::MAX)));
-        html.put("</td><td class=\"number\">").value(units::size(section.bytes));
-        html.put("</td><td class=\"number\">").value(units::size(section.largest)).put("</td></tr>\n");
+        html.put("<tr><th scope=\"row\">")
+            .name(&section.name)
+            .put("</th>")
+            .put(number(units::thousands(section.count)));
+        html.put(number(units::size(section.bytes))).put(number(units::size(section.largest))).put("</tr>\n");
     }
     html.put("</tbody></table></div>\n");
 }
 
+fn number(number: impl Show) -> Code<Markup> {
+    markup!("<td class=\"number\">{}</td>", number)
+}
+
+/// Says why not everything was read.
+fn damaged(html: &mut Html<'_>, what: &'static str, error: &Error) {
+    html.put(markup!("<p class=\"damage\">{}: {}</p>\n", what, Shown::message(&error.to_string())));
+}
+
 /// The rest of a table's head. All columns but the names are numbers.
-fn head(html: &mut Html<'_>, columns: &[&str]) {
+fn head(html: &mut Html<'_>, columns: &[&'static str]) {
     for column in columns {
         html.put(if *column == "Section" { "<th scope=\"col\">" } else { "<th scope=\"col\" class=\"number\">" });
-        html.put(column).put("</th>");
+        html.put(*column).put("</th>");
     }
     html.put("</tr></thead>\n<tbody>\n");
 }

@@ -7,8 +7,8 @@ use popef::types::Diagnostic;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use super::Page;
-use super::html::Html;
-use crate::output::escape::escape_rest;
+use crate::output::html::Html;
+use crate::output::shown::Shown;
 use crate::output::units;
 use crate::output::units::thousands;
 use crate::report::options::Options;
@@ -68,19 +68,19 @@ impl<'p, 'f> ValuesOf<'p, 'f> {
 
 impl Values {
     /// Oddities of the values, in words. `None` if there are none.
-    pub(super) fn odd(&self) -> Option<String> {
+    pub(super) fn odd(&self) -> Option<Shown<'static>> {
         let stats = match self {
             Values::None => return None,
-            Values::Unknown => return Some(UNKNOWN.to_owned()),
-            Values::NotRead(failure) => return Some(format!("not read: {}", escape_rest(&failure.message))),
+            Values::Unknown => return Some(Shown::own(UNKNOWN)),
+            Values::NotRead(failure) => return Some(shown!("not read: {}", Shown::message(&failure.message))),
             Values::Known(stats) => stats,
         };
         let counts = [(stats.nan, "NaN"), (stats.infinite, "infinite")].into_iter().filter(|(count, _)| *count > 0);
-        let mut words: Vec<_> = counts.map(|(count, word)| format!("{} {word}", thousands(count))).collect();
+        let mut words: Vec<_> = counts.map(|(count, word)| shown!("{} {}", thousands(count), word)).collect();
         if stats.finite > 0 && stats.zeros == stats.finite {
-            words.push("all 0".to_owned());
+            words.push(Shown::own("all 0"));
         }
-        (!words.is_empty()).then(|| words.join(", "))
+        (!words.is_empty()).then(|| Shown::joined(words, ", "))
     }
 }
 
@@ -127,19 +127,19 @@ impl Serialize for Values {
 #[derive(Default)]
 pub(super) struct Odd {
     /// The names of the first few, and their oddities.
-    first: Vec<(String, String)>,
+    first: Vec<(Shown<'static>, Shown<'static>)>,
     count: usize,
 }
 
 impl Odd {
     const FIRST: usize = 50;
 
-    /// Takes the values of a blob. Its name is escaped.
-    pub(super) fn add(&mut self, name: &str, values: &Values) {
+    /// Takes the values of a blob.
+    pub(super) fn add(&mut self, name: &Shown<'_>, values: &Values) {
         let Some(words) = values.odd() else { return };
         self.count += 1;
         if self.first.len() < Self::FIRST {
-            self.first.push((name.to_owned(), words));
+            self.first.push((name.clone().into_owned(), words));
         }
     }
 
@@ -151,12 +151,12 @@ impl Odd {
         }
         html.put("<ul>\n");
         for (name, words) in &self.first {
-            html.put("<li><code><bdi>").text(name).put("</bdi></code>: ").text(words).put("</li>\n");
+            html.put(markup!("<li><code><bdi>{}</bdi></code>: {}</li>\n", name, words));
         }
         html.put("</ul>\n");
         let more = self.count.saturating_sub(self.first.len());
         if more > 0 {
-            html.put("<p>And ").value(units::many(more, "more", "more")).put("; the table shows them.</p>\n");
+            html.put("<p>And ").text(units::many(more, "more", "more")).put("; the table shows them.</p>\n");
         }
         html.put("</section>\n");
     }

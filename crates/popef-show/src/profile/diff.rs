@@ -8,9 +8,9 @@ use poplar_inspect::profile::{
 use serde::Serialize;
 
 use super::{ProfileFormat, ProfileHead, summary};
-use crate::json::object;
+use crate::output::json::object;
 use crate::output::table::{Cell, Field, TableRow, percent, write_csv, write_table};
-use crate::{Kind, Network, Out, counted, escape, json_document, json_item, size};
+use crate::{Kind, Network, Out, Shown, counted, json_document, json_item, size};
 
 /// How two profiling reports differ.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl<'d> ProfileDiffReport<'d> {
         for (sign, (head, report)) in ["---", "+++"].into_iter().zip(&self.sides) {
             out.put(sign).put(" ").text(Kind::Group, head.path.text());
             if let Some(graph) = &report.graph {
-                out.put(&format!("  {}", summary::target(graph)));
+                out.put(shown!("  {}", summary::target(graph)));
             }
             out.end_line()?;
         }
@@ -72,15 +72,15 @@ impl<'d> ProfileDiffReport<'d> {
             of_subject.iter().filter_map(|all| Some((all.first()?.subject, all.len().checked_sub(top)?)))
         {
             if more > 0 {
-                out.put(&format!("... and {more} more of {}, which --top shows", plural(subject))).end_line()?;
+                out.put(shown!("... and {} more of {}, which --top shows", more, plural(subject))).end_line()?;
             }
         }
         for missing in &diff.not_compared {
             let side = if missing.in_a { "second" } else { "first" };
             let what = missing.measure.map_or_else(
-                || plural(missing.subject).to_owned(),
+                || Shown::own(plural(missing.subject)),
                 |measure| {
-                    format!(
+                    shown!(
                         "{} of {} ({})",
                         measure_words(measure),
                         plural(missing.subject),
@@ -89,19 +89,19 @@ impl<'d> ProfileDiffReport<'d> {
                 },
             );
             out.put_as(Kind::Warning, "not compared")
-                .put(&format!(": {what}, which the {side} report does not have"))
+                .put(shown!(": {}, which the {} report does not have", what, side))
                 .end_line()?;
         }
         let same = counted(diff.same_values, "value is the same", "values are the same");
         let verdict = match diff.verdict {
-            ProfileVerdict::Same => format!("The profiles are the same: {same}"),
-            ProfileVerdict::Different => format!("{same}, {}", counted(diff.differences.len(), "differs", "differ")),
+            ProfileVerdict::Same => shown!("The profiles are the same: {}", same),
+            ProfileVerdict::Different => shown!("{}, {}", same, counted(diff.differences.len(), "differs", "differ")),
             ProfileVerdict::NotComparable if diff.same_values == 0 => {
-                "There is nothing that both reports tell".to_owned()
+                Shown::own("There is nothing that both reports tell")
             }
-            ProfileVerdict::NotComparable => format!("{same}, but not all could be compared"),
+            ProfileVerdict::NotComparable => shown!("{}, but not all could be compared", same),
         };
-        out.put(&verdict).end_line()
+        out.put(verdict).end_line()
     }
 }
 
@@ -124,35 +124,35 @@ impl TableRow for ProfileDifference<'_> {
     }
 }
 
-fn side(unit: DiffUnit, value: Option<DiffValue<'_>>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| shown(unit, value))
+fn side(unit: DiffUnit, value: Option<DiffValue<'_>>) -> Shown<'static> {
+    value.map_or_else(|| Shown::own("-"), |value| shown(unit, value))
 }
 
-fn change(row: &ProfileDifference<'_>) -> String {
-    row.change().map_or_else(String::new, |change| {
+fn change(row: &ProfileDifference<'_>) -> Shown<'static> {
+    row.change().map_or_else(Shown::default, |change| {
         let sign = if change < 0 { "-" } else { "+" };
         let amount = u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX);
-        format!("{sign}{}", shown(row.unit, DiffValue::Number(amount)))
+        shown!("{}{}", sign, shown(row.unit, DiffValue::Number(amount)))
     })
 }
 
 /// The change as a share of the first value.
 #[expect(clippy::cast_precision_loss, reason = "a percentage needs no more")]
-fn share(row: &ProfileDifference<'_>) -> String {
+fn share(row: &ProfileDifference<'_>) -> Shown<'static> {
     match (row.a, row.change()) {
         (Some(DiffValue::Number(a)), Some(change)) if a > 0 => {
             let words = percent(change as f64 / a as f64);
-            if change < 0 { words } else { format!("+{words}") }
+            if change < 0 { words } else { shown!("+{}", words) }
         }
-        _ => String::new(),
+        _ => Shown::default(),
     }
 }
 
-fn shown(unit: DiffUnit, value: DiffValue<'_>) -> String {
+fn shown(unit: DiffUnit, value: DiffValue<'_>) -> Shown<'static> {
     match value {
         DiffValue::Number(bytes) if unit == DiffUnit::Bytes => size(bytes),
-        DiffValue::Number(number) => number.to_string(),
-        DiffValue::Word(word) => escape(word).into_owned(),
+        DiffValue::Number(number) => number.into(),
+        DiffValue::Word(word) => Shown::escaped(word).into_owned(),
     }
 }
 

@@ -6,7 +6,7 @@ use popef_ops::FilePath;
 use serde::Serialize;
 
 use crate::output::table::fact;
-use crate::{Kind, Out, counted, escape};
+use crate::{Kind, Out, Shown, counted};
 
 /// The models of a PopEF file, compared with a profile.
 #[derive(Debug, Serialize)]
@@ -57,21 +57,25 @@ pub(super) fn write(out: &mut Out, models: &ComparedModels) -> io::Result<()> {
     for model in &models.models {
         let replicas = counted(model.replication_factor, "replica", "replicas");
         let purpose = if model.is_inference { "inference" } else { "training" };
-        let name = escape(&model.executable);
-        fact(out, "model", &format!("\"{name}\" in {}, {replicas}, for {purpose}", escape(&models.path.to_string())))?;
+        let name = Shown::escaped(&model.executable);
+        fact(
+            out,
+            "model",
+            shown!("\"{}\" in {}, {}, for {}", name, Shown::escaped(&models.path.to_string()), replicas, purpose),
+        )?;
         for Compared { what, profile, model, agree } in &model.compared {
             let (kind, word) =
                 if *agree { (Kind::Plain, "as in the profile") } else { (Kind::Warning, "the profile has") };
-            let other = if *agree { String::new() } else { format!(" {}", escape(profile)) };
-            out.put(&format!("  {:<14}{what}: {}, ", "", escape(model)));
-            out.put_as(kind, word).put(&other).end_line()?;
+            let other = if *agree { Shown::default() } else { shown!(" {}", Shown::escaped(profile)) };
+            out.put(shown!("  {:<14}{}: {}, ", "", what, Shown::escaped(model)));
+            out.put_as(kind, word).put(other).end_line()?;
         }
         for unknown in &model.unknown {
-            out.put(&format!("  {:<14}not compared: {}", "", escape(unknown))).end_line()?;
+            out.put(shown!("  {:<14}not compared: {}", "", Shown::escaped(unknown))).end_line()?;
         }
     }
     if models.more > 0 {
-        fact(out, "more models", &format!("{} others were not compared", models.more))?;
+        fact(out, "more models", shown!("{} others were not compared", models.more))?;
     }
     fact(out, "not known", models.not_compared)
 }

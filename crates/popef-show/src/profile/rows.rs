@@ -11,7 +11,7 @@ use poplar_inspect::profile::{
 use serde::Serialize;
 
 use super::{Profile, ProfileFormat, ProfileHead};
-use crate::json::{Lazy, item_in, object};
+use crate::output::json::{Lazy, item_in, object};
 use crate::output::table::{TableRow, write_csv, write_table};
 use crate::{Network, Out, json_document, json_item};
 use popef::seam::named;
@@ -139,7 +139,11 @@ impl TableRequest<'_> {
     }
 }
 
-fn write_text<R: TableRow>(out: &mut Out, mut rows: First<impl Iterator<Item = R>>, by: &str) -> io::Result<()> {
+fn write_text<R: TableRow>(
+    out: &mut Out,
+    mut rows: First<impl Iterator<Item = R>>,
+    by: &'static str,
+) -> io::Result<()> {
     let first: Vec<_> = rows.by_ref().collect();
     if rows.has_more() {
         write_table(out, &first)?;
@@ -148,7 +152,7 @@ fn write_text<R: TableRow>(out: &mut Out, mut rows: First<impl Iterator<Item = R
     if !first.is_empty() {
         return write_table(out, &first);
     }
-    out.put(&format!("the report has nothing for --by {by}")).end_line()
+    out.put("the report has nothing for --by ").put(by).end_line()
 }
 
 /// The first rows, up to a number of rows and of bytes of JSON.

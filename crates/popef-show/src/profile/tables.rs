@@ -5,6 +5,7 @@ use poplar_inspect::profile::{
 };
 
 use crate::Kind;
+use crate::output::shown::Shown;
 use crate::output::table::{Cell, Field, TableRow};
 
 impl TableRow for CategoryRow<'_> {
@@ -33,7 +34,12 @@ impl TableRow for TileRow<'_> {
             Field::number("alwaysLive", "Always live", |row| Cell::bytes(row.always_live)),
             Field::number("maxNotAlwaysLive", "Most of the rest", |row| Cell::bytes(row.max_not_always_live)),
             Field::words("largestCategories", "Largest categories", Kind::Type, |row| {
-                Cell::Parts(row.largest_categories.iter().map(|it| (it.category.to_string(), it.size)).collect())
+                Cell::Parts(
+                    row.largest_categories
+                        .iter()
+                        .map(|it| (Shown::escaped(it.category).into_owned(), it.size))
+                        .collect(),
+                )
             }),
         ]
     }
@@ -94,9 +100,11 @@ impl TableRow for ProgramRow<'_> {
 }
 
 /// The type of a program, indented by its depth up to a limit, so that lines stay short.
-fn indented(row: &ProgramRow<'_>) -> String {
+fn indented(row: &ProgramRow<'_>) -> Shown<'static> {
     const MOST: u32 = 30;
-    format!("{}{}", "  ".repeat(row.depth.min(MOST) as usize), row.kind)
+    let mut text = Shown::default();
+    text.push_spaces(row.depth.min(MOST) as usize * 2).push(Shown::escaped(row.kind.as_str()));
+    text
 }
 
 impl TableRow for ExchangeRow<'_> {

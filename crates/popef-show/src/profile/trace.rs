@@ -4,7 +4,7 @@
 //! both ends of each step: steps that follow each other on a lane never overlap.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
 
 use poplar_inspect::profile::{
@@ -12,8 +12,8 @@ use poplar_inspect::profile::{
 };
 use serde::Serialize;
 
-use crate::escape;
-use crate::json::object;
+use crate::output::json::{object, value};
+use crate::{Out, Shown};
 
 /// The steps of an execution as a timeline.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ struct LiveArgs {
 }
 
 struct Writer<'w> {
-    to: &'w mut dyn Write,
+    out: &'w mut Out,
     is_first: bool,
     ipus: u32,
     clock: Option<u64>,
@@ -114,12 +114,12 @@ struct Writer<'w> {
 
 impl Timeline<'_> {
     /// Writes the timeline as one object, and returns what is on it.
-    pub fn write(self, to: &mut dyn Write) -> io::Result<TimelineSums> {
+    pub fn write(self, out: &mut Out) -> io::Result<TimelineSums> {
         let Timeline { graph, execution, steps, made_by, is_stopped } = self;
-        to.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+        out.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         let clock = graph.target.clock_frequency.filter(|clock| *clock > 0);
         let ipus = graph.target.num_ipus.and_then(|ipus| u32::try_from(ipus).ok()).unwrap_or(u32::MAX - 2);
-        let mut writer = Writer { to, is_first: true, ipus, clock, lanes: HashMap::new(), processes: HashMap::new() };
+        let mut writer = Writer { out, is_first: true, ipus, clock, lanes: HashMap::new(), processes: HashMap::new() };
         let always_live = liveness(graph).map(|live| live.always_live_sum);
         let sums = timeline(graph, execution, steps, |event| {
             if is_stopped() {
@@ -138,18 +138,19 @@ impl Timeline<'_> {
             steps: sums.steps,
             steps_without_time: sums.without_time,
         };
-        to.write_all(b"\n],\"otherData\":")?;
-        serde_json::to_writer(&mut *to, &other)?;
-        to.write_all(b"}\n")?;
+        out.put("\n],\"otherData\":");
+        value(out, &other)?;
+        out.put("}").end_line()?;
         Ok(sums)
     }
 }
 
 impl Writer<'_> {
     fn event(&mut self, event: &Event<'_, impl Serialize>) -> io::Result<()> {
-        self.to.write_all(if self.is_first { b"\n" } else { b",\n" })?;
+        self.out.put(if self.is_first { "\n" } else { ",\n" });
         self.is_first = false;
-        serde_json::to_writer(&mut *self.to, event).map_err(io::Error::from)
+        value(self.out, event)?;
+        self.out.flush_if_full()
     }
 
     /// Cycles as a time, which grows with them.
@@ -199,9 +200,9 @@ impl Writer<'_> {
         let step = slice.step;
         let (from, to) = (self.time(slice.from), self.time(slice.to));
         let name = match (&step.name, &step.sync_type) {
-            (Some(name), _) => escape(name).into_owned(),
-            (None, Some(sync)) => format!("{}, {}", step.kind, escape(sync)),
-            (None, None) => escape(step.kind.as_str()).into_owned(),
+            (Some(name), _) => Shown::escaped(&**name),
+            (None, Some(sync)) => shown!("{}, {}", Shown::escaped(step.kind.as_str()), Shown::escaped(&**sync)),
+            (None, None) => Shown::escaped(step.kind.as_str()),
         };
         let args = SliceArgs {
             step: slice.number,
@@ -214,7 +215,7 @@ impl Writer<'_> {
             data: step.total_data,
             cycles_from: slice.from,
         };
-        let (name, ts, cat) = (name.as_str(), Some(from), Some(slice.activity.as_str()));
+        let (name, ts, cat) = (&*name, Some(from), Some(slice.activity.as_str()));
         // A synchronisation for which nothing waits takes no time.
         if slice.from == slice.to {
             return self.event(&Event { ph: "i", name, pid, tid, ts, dur: None, s: Some("t"), cat, args });

@@ -3,6 +3,7 @@
 use popef::Blob;
 
 use super::file::FileReport;
+use crate::output::shown::Shown;
 use crate::output::units;
 
 /// The kinds of blobs, in the order of the format's numbers; the last is for all unknown ones.
@@ -70,7 +71,7 @@ impl Sums {
 
 impl Count {
     /// `3 tensors`.
-    pub(crate) fn words(self, kind: usize) -> String {
+    pub(crate) fn words(self, kind: usize) -> Shown<'static> {
         let (one, many) = KINDS.get(kind).copied().unwrap_or_default();
         units::many(self.blobs, one, many)
     }

@@ -5,6 +5,7 @@ use popef::types::Diagnostic;
 use poplar_inspect::executable::{Fit, MemorySource, Options, Summary, Tiles, Verdict, read_blob};
 use poplar_inspect::{Error, ErrorCode, Part};
 
+use crate::output::shown::Shown;
 use crate::output::units::{counted, size};
 
 /// The facts about the tiles of an executable, all of which must be read for them.
@@ -39,22 +40,22 @@ pub(crate) fn failure_of(error: &Error) -> Option<Diagnostic> {
 }
 
 /// Whether the tiles of an executable fit, and how that is known, in words.
-pub(crate) fn fit_words(summary: &Summary, fit: &Fit) -> String {
+pub(crate) fn fit_words(summary: &Summary, fit: &Fit) -> Shown<'static> {
     let memory = fit.tile_memory.map(size).unwrap_or_default();
     let from = match fit.tile_memory_from {
-        Some(MemorySource::Metadata) => format!("the {memory} of the IPUs that its metadata names"),
-        Some(MemorySource::TileCount) => format!("the {memory} of IPUs with so many tiles (inferred)"),
-        _ => format!("the given {memory}"),
+        Some(MemorySource::Metadata) => shown!("the {} of the IPUs that its metadata names", memory),
+        Some(MemorySource::TileCount) => shown!("the {} of IPUs with so many tiles (inferred)", memory),
+        _ => shown!("the given {}", memory),
     };
     match (fit.verdict, fit.overfull) {
-        (Verdict::Fits, _) => format!("yes, no tile needs more than {from}"),
-        (Verdict::DoesNotFit, 1) => format!("no, 1 tile needs more than {from}"),
-        (Verdict::DoesNotFit, over) => format!("no, {over} tiles need more than {from}"),
-        _ if !summary.is_complete() => "unknown, because not everything was read".to_owned(),
-        _ if summary.tiles.is_empty() => "unknown, because it has no tiles".to_owned(),
+        (Verdict::Fits, _) => shown!("yes, no tile needs more than {}", from),
+        (Verdict::DoesNotFit, 1) => shown!("no, 1 tile needs more than {}", from),
+        (Verdict::DoesNotFit, over) => shown!("no, {} tiles need more than {}", over, from),
+        _ if !summary.is_complete() => Shown::own("unknown, because not everything was read"),
+        _ if summary.tiles.is_empty() => Shown::own("unknown, because it has no tiles"),
         _ => {
             let tiles = counted(summary.tiles.len(), "tile is", "tiles are");
-            format!("unknown, because {tiles} no whole number of IPUs, so the memory of a tile is not known")
+            shown!("unknown, because {} no whole number of IPUs, so the memory of a tile is not known", tiles)
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Values<'f> {
 
 /// An element as it can be shown.
 #[derive(Clone, Copy)]
-pub(crate) enum Shown {
+pub(crate) enum Element {
     Value(Value),
     /// The byte of an `f8`, whose meaning the file does not say.
     Bits(u8),
@@ -43,17 +43,17 @@ impl<'f> Values<'f> {
     }
 
     /// The first elements. They are read while they are shown, because they can be all elements of the tensor.
-    pub(crate) fn first(&self) -> Box<dyn Iterator<Item = Shown> + '_> {
+    pub(crate) fn first(&self) -> Box<dyn Iterator<Item = Element> + '_> {
         match self.elements.data_type() {
             DataType::F8 => {
                 let bytes = BufReader::new(self.elements.data().reader().take(self.limit)).bytes();
-                Box::new(bytes.map_while(|byte| self.or_late(byte.map_err(Diagnostic::from))).map(Shown::Bits))
+                Box::new(bytes.map_while(|byte| self.or_late(byte.map_err(Diagnostic::from))).map(Element::Bits))
             }
             _ => {
                 let values = self.elements.values().into_iter().flatten();
                 let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
                 let values = values.take(limit).map_while(|value| self.or_late(value.map_err(Diagnostic::from)));
-                Box::new(values.map(Shown::Value))
+                Box::new(values.map(Element::Value))
             }
         }
     }

@@ -13,14 +13,14 @@ use serde::Serialize;
 
 use super::MOST_NAME;
 use super::picture::Picture;
-use crate::json::{LongObject, item_in, object};
+use crate::output::html::Html;
+use crate::output::json::{LongObject, item_in, object};
 use crate::output::table::{
     Cell, Field, Table, TableRow, brief, fact, heading, more, write_csv_heading, write_csv_rows, write_table,
 };
-use crate::page::html::Html;
 use crate::page::tiles::TilesPicture;
 use crate::report::tiles::fit_words;
-use crate::{Kind, Network, Out, counted, escape, json_item, size};
+use crate::{Kind, Network, Out, Shown, counted, json_item, size};
 use popef::seam::named;
 
 named! {
@@ -99,8 +99,8 @@ impl TableRow for OfExecutable<'_> {
     }
 }
 
-fn too_much(row: &Row) -> String {
-    row.over.filter(|over| *over > 0).map_or(String::new(), |over| format!("{} too much", size(over)))
+fn too_much(row: &Row) -> Shown<'static> {
+    row.over.filter(|over| *over > 0).map_or(Shown::default(), |over| shown!("{} too much", size(over)))
 }
 
 /// Shows the executables of a file, one after the other.
@@ -113,7 +113,7 @@ pub struct ExecutablesRenderer {
     network: Network,
     document: Option<LongObject>,
     /// The name of each executable, whether it fits, and its picture.
-    pictures: Vec<(String, String, TilesPicture)>,
+    pictures: Vec<(Shown<'static>, Shown<'static>, TilesPicture)>,
 }
 
 impl ExecutablesRenderer {
@@ -189,26 +189,22 @@ fn show(out: &mut Out, exec: &ExecutableTiles, top: usize) -> io::Result<()> {
         Numbering::Names => "names",
         _ => "places",
     };
-    fact(out, "tiles", &format!("{}, {} different, numbered by their {by}", overview.count, overview.distinct))?;
+    fact(out, "tiles", shown!("{}, {} different, numbered by their {}", overview.count, overview.distinct, by))?;
     let totals = summary.totals();
     let kinds =
         [("code", totals.code), ("constants", totals.constants), ("data", totals.data), ("zeroed", totals.zeroed)];
-    let kinds = kinds.map(|(kind, bytes)| format!("{} {kind}", size(bytes))).join(", ");
-    fact(out, "all memory", &format!("{}: {kinds}", size(totals.memory())))?;
+    let kinds = Shown::joined(kinds.map(|(kind, bytes)| shown!("{} {}", size(bytes), kind)), ", ");
+    fact(out, "all memory", shown!("{}: {}", size(totals.memory()), kinds))?;
     if let Some(tile) = overview.largest_tile {
-        let of_memory = exec.fit.tile_memory.map_or(String::new(), |memory| format!(" of {}", size(memory)));
-        fact(out, "fullest tile", &format!("{}{of_memory}, tile {tile}", size(overview.largest_bytes)))?;
+        let of_memory = exec.fit.tile_memory.map_or(Shown::default(), |memory| shown!(" of {}", size(memory)));
+        fact(out, "fullest tile", shown!("{}{}, tile {}", size(overview.largest_bytes), of_memory, tile))?;
     }
     if summary.other_members_count > 0 {
-        fact(
-            out,
-            "left out",
-            &counted(summary.other_members_count, "file that is no tile", "files that are no tiles"),
-        )?;
+        fact(out, "left out", counted(summary.other_members_count, "file that is no tile", "files that are no tiles"))?;
     }
     let is_advised = exec.fit.tile_memory.is_none() && summary.is_complete() && !summary.tiles.is_empty();
     let advice = if is_advised { "; give --tile-memory" } else { "" };
-    fact(out, "fits", &format!("{}{advice}", fit_words(summary, &exec.fit)))?;
+    fact(out, "fits", shown!("{}{}", fit_words(summary, &exec.fit), advice))?;
     if summary.tiles.is_empty() {
         return Ok(());
     }
@@ -346,9 +342,9 @@ impl ExecutableTiles {
         amounts
     }
 
-    fn picture(&self) -> (String, String, TilesPicture) {
+    fn picture(&self) -> (Shown<'static>, Shown<'static>, TilesPicture) {
         let picture = TilesPicture { amounts: self.amounts(), tile_memory: self.fit.tile_memory };
-        (self.name().unwrap_or_default(), fit_words(&self.summary, &self.fit), picture)
+        (self.name().map(Shown::from).unwrap_or_default(), fit_words(&self.summary, &self.fit), picture)
     }
 
     /// Draws how full each tile is, in characters.
@@ -367,12 +363,12 @@ fn piece<K: Serialize>(name: &Text<'_>, kind: K, address: u32, size: u32) -> imp
 }
 
 fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Largest) -> io::Result<()> {
-    heading(out, &format!("Tile {}", tile.number))?;
+    heading(out, shown!("Tile {}", tile.number))?;
     let row = exec.row(tile);
     fact(
         out,
         "size",
-        &format!(
+        shown!(
             "{} in {} and {}",
             size(row.size),
             counted(row.sections, "section", "sections"),
@@ -380,13 +376,13 @@ fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Large
         ),
     )?;
     if let Some(stack) = row.stack {
-        fact(out, "stack", &format!("{}, as far as names tell", size(stack)))?;
+        fact(out, "stack", shown!("{}, as far as names tell", size(stack)))?;
     }
     out.end_line()?;
     Table::of(&largest.sections)
         .column("Largest section", Kind::Name, |section| section.name.to_string_lossy())
         .number("Size", |section| size(section.size.into()))
-        .number("Address", |section| format!("0x{:x}", section.address))
+        .number("Address", |section| shown!("0x{:x}", section.address))
         .column("Kind", Kind::Type, |section| kind_word(section.kind))
         .write(out)?;
     more(out, largest.sections.len().saturating_add(largest.more_sections), largest.sections.len())?;
@@ -402,28 +398,27 @@ fn show_tile(out: &mut Out, exec: &ExecutableTiles, tile: &Tile, largest: &Large
     Table::of(&largest.symbols)
         .column("Largest symbol", Kind::Name, |symbol| symbol.name.to_string_lossy())
         .number("Size", |symbol| size(symbol.size.into()))
-        .number("Address", |symbol| format!("0x{:x}", symbol.address))
+        .number("Address", |symbol| shown!("0x{:x}", symbol.address))
         .column("Kind", Kind::Type, |symbol| kind(symbol.kind))
         .write(out)?;
     more(out, largest.symbols.len().saturating_add(largest.more_symbols), largest.symbols.len())
 }
 
 /// Writes pictures below each other, as one SVG file.
-fn write_svg(out: &mut Out, pictures: &[(String, String, TilesPicture)]) -> io::Result<()> {
+fn write_svg(out: &mut Out, pictures: &[(Shown<'_>, Shown<'_>, TilesPicture)]) -> io::Result<()> {
     const HEAD: usize = 44;
     let width = TilesPicture::WIDTH;
     let height = |picture: &TilesPicture| HEAD + picture.height();
     let all = pictures.iter().fold(0_usize, |sum, (.., picture)| sum.saturating_add(height(picture)));
-    let mut html = Html::new(out);
+    let mut html = Html::within(out);
     html.put("<svg xmlns=\"http://www.w3.org/2000/svg\" ");
-    html.put(&format!("width=\"{width}\" height=\"{all}\" viewBox=\"0 0 {width} {all}\" "));
+    html.put(markup!("width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" ", width, all, width, all));
     html.put("font-family=\"sans-serif\" font-size=\"11\">\n");
-    html.put(&format!("<rect width=\"{width}\" height=\"{all}\" fill=\"#fff\"/>\n"));
+    html.put(markup!("<rect width=\"{}\" height=\"{}\" fill=\"#fff\"/>\n", width, all));
     let mut y = 0;
     for (title, words, picture) in pictures {
-        html.put(&format!("<text x=\"4\" y=\"{}\" font-size=\"14\">", y + 18));
-        html.text(&escape(title)).put("</text>\n");
-        html.put(&format!("<text x=\"4\" y=\"{}\">Fits: ", y + 36)).text(words).put("</text>\n");
+        html.put(markup!("<text x=\"4\" y=\"{}\" font-size=\"14\">{}</text>\n", y + 18, title));
+        html.put(markup!("<text x=\"4\" y=\"{}\">Fits: {}</text>\n", y + 36, words));
         picture.draw(&mut html, y + HEAD);
         y += height(picture);
     }

@@ -12,9 +12,9 @@ use serde::{Serialize, Serializer};
 
 use super::picture::Picture;
 use super::{MOST_NAME, fullest_tiles};
-use crate::json::{item_in, object};
+use crate::output::json::{item_in, object};
 use crate::output::table::{Table, brief, heading, shape};
-use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
+use crate::{Kind, Out, ReportFormat, ReportOptions, Shown, counted, json_document, json_item, size};
 
 /// A tensor of the file.
 struct Row<'m> {
@@ -127,11 +127,11 @@ impl<'m> MapReport<'m> {
             size(self.size()),
         ];
         let tiles = counted(self.target.tiles(), "tile", "tiles");
-        let of_ipus = if ipus > 1 { format!(" of {ipus} IPUs") } else { String::new() };
+        let of_ipus = if ipus > 1 { shown!(" of {} IPUs", ipus) } else { Shown::default() };
         let used = self.map.bytes_by_tile.len();
-        out.put(&format!("  {} on {used} of {tiles}{of_ipus}", counts.join(", "))).end_line()?;
+        out.put(shown!("  {} on {} of {}{}", Shown::joined(counts, ", "), used, tiles, of_ipus)).end_line()?;
         if unknown > 0 {
-            out.put(&format!("  without those of {unknown} of unknown type")).end_line()?;
+            out.put(shown!("  without those of {} of unknown type", unknown)).end_line()?;
         }
         heading(out, "Bytes of all tensors on each tile, more than are live at once")?;
         let amounts = self.amounts();
@@ -151,9 +151,9 @@ impl<'m> MapReport<'m> {
         let uneven = self.uneven();
         let tiles = self.target.tiles();
         if uneven.is_empty() {
-            return heading(out, &format!("No tensor is less even than a default mapping on {tiles} tiles"));
+            return heading(out, shown!("No tensor is less even than a default mapping on {} tiles", tiles));
         }
-        let title = format!("Worth remapping: the fullest tile has more than in a default mapping on {tiles} tiles");
+        let title = shown!("Worth remapping: the fullest tile has more than in a default mapping on {} tiles", tiles);
         heading(out, &title)?;
         let rows: Vec<_> = self.rows().collect();
         let bytes = |balance: &Balance, elements: u64| size(elements.saturating_mul(balance.element_size));
@@ -162,8 +162,12 @@ impl<'m> MapReport<'m> {
             .number("Fullest", |(row, balance)| bytes(balance, row.tensor.most_elements))
             .number("Ideal", |(_, balance)| bytes(balance, balance.ideal_elements))
             .number("Used tiles", |(row, _)| row.tensor.used_tiles)
-            .column("Type", Kind::Type, |(row, _)| format!("{} {}", row.tensor.element_type, shape(&row.tensor.shape)))
-            .column("Instruction", Kind::Name, |(row, _)| format!("{}:{}", row.tensor.instruction, row.tensor.output))
+            .column("Type", Kind::Type, |(row, _)| {
+                shown!("{} {}", Shown::escaped(&row.tensor.element_type), shape(&row.tensor.shape))
+            })
+            .column("Instruction", Kind::Name, |(row, _)| {
+                shown!("{}:{}", Shown::escaped(&row.tensor.instruction), row.tensor.output)
+            })
             .column("Computation", Kind::Plain, |(row, _)| &row.computation.name)
             .write_first(out, top)
     }

@@ -11,6 +11,7 @@ mod vars;
 
 use std::cmp::Reverse;
 
+use crate::output::shown::Shown;
 use crate::size;
 
 pub use exec::{ExecutableTiles, ExecutablesRenderer, TilesFormat};
@@ -23,9 +24,9 @@ pub use vars::VarsReport;
 pub(super) const MOST_NAME: usize = 1000;
 
 /// A number of elements and their bytes: `64 elements (128 B)`.
-pub(super) fn elements(count: u64, element_size: u64) -> String {
+pub(super) fn elements(count: u64, element_size: u64) -> Shown<'static> {
     let what = if count == 1 { "element" } else { "elements" };
-    format!("{count} {what} ({})", size(count.saturating_mul(element_size)))
+    shown!("{} {} ({})", count, what, size(count.saturating_mul(element_size)))
 }
 
 /// The fullest tiles, the fullest one first.

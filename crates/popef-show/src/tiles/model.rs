@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::MOST_NAME;
 use super::picture::Picture;
-use crate::json::{LongObject, item_in, object};
+use crate::output::json::{LongObject, item_in, object};
 use crate::output::table::{Table, brief, fact, heading, more, shape};
-use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_item, size};
+use crate::{Kind, Out, ReportFormat, ReportOptions, Shown, counted, json_item, size};
 
 /// The maximum number of models in text.
 const MAX_MODELS: usize = 100;
@@ -91,7 +91,7 @@ impl EstimatesRenderer {
             ReportFormat::Text => {
                 out.text(Kind::Group, path.text());
                 let models = counted(models, "model", "models");
-                out.put(&format!("  {models}, estimated by the default mapping")).end_line()?;
+                out.put(shown!("  {}, estimated by the default mapping", models)).end_line()?;
                 None
             }
             ReportFormat::Json => {
@@ -151,20 +151,20 @@ impl EstimatesRenderer {
         out.quoted(Kind::Name, &Text::from(model.executable.as_str()));
         let tiles = u64::from(model.tiles_per_ipu).saturating_mul(u64::from(model.ipus));
         let ipus = counted(model.ipus, "IPU", "IPUs");
-        out.put(&format!(" on {tiles} tiles of {ipus}")).end_line()?;
-        fact(out, "tensors", &format!("{}, {}", model.tensors, size(model.size)))?;
+        out.put(shown!(" on {} tiles of {}", tiles, ipus)).end_line()?;
+        fact(out, "tensors", shown!("{}, {}", model.tensors, size(model.size)))?;
         let left_out = [
             (model.repeated, "anchors of the same tensors"),
             (model.in_remote_buffers, "in remote buffers"),
             (model.not_planned, "of unknown type or shape, or too many"),
         ];
         for (count, what) in left_out.into_iter().filter(|left_out| left_out.0 > 0) {
-            fact(out, "left out", &format!("{count} {what}"))?;
+            fact(out, "left out", shown!("{} {}", count, what))?;
         }
         let most = size(model.most_bytes);
-        let of_memory = model.tile_memory.map_or(String::new(), |memory| format!(" of {}", size(memory)));
-        let tile = model.fullest_tile.map_or(String::new(), |tile| format!(", tile {tile}"));
-        fact(out, "fullest tile", &format!("{most}{of_memory}{tile}"))?;
+        let of_memory = model.tile_memory.map_or(Shown::default(), |memory| shown!(" of {}", size(memory)));
+        let tile = model.fullest_tile.map_or(Shown::default(), |tile| shown!(", tile {}", tile));
+        fact(out, "fullest tile", shown!("{}{}{}", most, of_memory, tile))?;
         out.end_line()?;
         Picture { tiles_per_ipu: model.tiles_per_ipu, ipus: model.ipus, amounts, most: &most }.write(out)?;
         show_tensors(out, tensors, self.options.top)
@@ -179,7 +179,7 @@ fn show_tensors(out: &mut Out, tensors: &[TensorEstimate], top: usize) -> io::Re
         .number("Size", |tensor| size(tensor.size))
         .number("On a tile", |tensor| size(tensor.most_size))
         .number("Tiles", |tensor| tensor.used_tiles)
-        .column("Type", Kind::Type, |tensor| format!("{} {}", tensor.data_type, shape(&tensor.shape)))
+        .column("Type", Kind::Type, |tensor| shown!("{} {}", tensor.data_type, shape(&tensor.shape)))
         .column("Name", Kind::Name, |tensor| &tensor.name)
         .write_first(out, top)
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use poplar_inspect::tiles::Interval;
 
-use crate::{Kind, Out, size};
+use crate::{Kind, Out, Shown, size};
 
 /// How full tiles are, as characters: the fuller, the higher.
 const LEVELS: [&str; 9] = ["·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
@@ -22,7 +22,7 @@ pub(super) struct Picture<'p> {
     /// The tiles that have any bytes, in order, and how many.
     pub(super) amounts: &'p [(u32, u64)],
     /// The amount on the fullest tile, in words.
-    pub(super) most: &'p str,
+    pub(super) most: &'p Shown<'p>,
 }
 
 impl Picture<'_> {
@@ -39,24 +39,24 @@ impl Picture<'_> {
         for row in 0..rows {
             let first = row.saturating_mul(per_row);
             let last = first.saturating_add(per_row).min(end);
-            let mut text = String::new();
+            let mut text = Shown::default();
             // A row of idle tiles costs no work.
             let characters = if self.within(first, last).is_empty() { 0..0 } else { first..last };
             for character in characters.step_by(usize::try_from(each).unwrap_or(1)) {
                 let tiles = self.within(character, character.saturating_add(each).min(last));
                 let amount = tiles.iter().map(|tile| tile.1).max().unwrap_or_default();
                 let level = usize::try_from(amount.saturating_mul(8).div_ceil(most.max(1))).unwrap_or(8);
-                text.push_str(LEVELS.get(level).copied().unwrap_or("█"));
+                text.push(LEVELS.get(level).copied().unwrap_or("█"));
             }
-            let text = if text.is_empty() { "idle".to_owned() } else { text };
-            lines.add(out, format!("{first:>7}"), text, format!("tile {}", last.saturating_sub(1)))?;
+            let text = if text.is_empty() { Shown::own("idle") } else { text };
+            lines.add(out, shown!("{:>7}", first), text, shown!("tile {}", last.saturating_sub(1)))?;
         }
         lines.end(out)?;
         if rows < self.ipus {
-            out.put(&format!("         ... and {} more IPUs", self.ipus - rows)).end_line()?;
+            out.put(shown!("         ... and {} more IPUs", self.ipus - rows)).end_line()?;
         }
-        let each = if each == 1 { "a tile".to_owned() } else { format!("the fullest of {each} tiles") };
-        out.put(&format!("         each character is {each}: · idle, █ {}", self.most)).end_line()
+        let each = if each == 1 { Shown::own("a tile") } else { shown!("the fullest of {} tiles", each) };
+        out.put(shown!("         each character is {}: · idle, █ {}", each, self.most)).end_line()
     }
 
     fn tiles_per_character(&self) -> u32 {
@@ -78,27 +78,33 @@ impl Picture<'_> {
 /// Lines without repetitions: the last line of several equal ones says how far they go.
 #[derive(Default)]
 struct Lines {
-    last: String,
+    last: Shown<'static>,
     /// The label of the first line that was not written, and where the last one ends.
-    repeated: Option<(String, String)>,
+    repeated: Option<(Shown<'static>, Shown<'static>)>,
 }
 
 impl Lines {
-    fn add(&mut self, out: &mut Out, label: String, text: String, end: String) -> io::Result<()> {
+    fn add(
+        &mut self,
+        out: &mut Out,
+        label: Shown<'static>,
+        text: Shown<'static>,
+        end: Shown<'static>,
+    ) -> io::Result<()> {
         if text == self.last {
             let first = self.repeated.take().map_or(label, |(first, _)| first);
             self.repeated = Some((first, end));
             return Ok(());
         }
         self.end(out)?;
-        out.put(&label).put("  ").put_as(Kind::Name, &text).end_line()?;
+        out.put(label).put("  ").put_as(Kind::Name, &text).end_line()?;
         self.last = text;
         Ok(())
     }
 
     fn end(&mut self, out: &mut Out) -> io::Result<()> {
         match self.repeated.take() {
-            Some((label, end)) => out.put(&format!("{label}  the same up to {end}")).end_line(),
+            Some((label, end)) => out.put(shown!("{}  the same up to {}", label, end)).end_line(),
             None => Ok(()),
         }
     }
@@ -127,24 +133,24 @@ impl MemoryPicture<'_> {
         let mut lines = Lines::default();
         for row in 0..self.bytes.div_ceil(per_row) {
             let first = row.saturating_mul(per_row);
-            let mut text = String::new();
+            let mut text = Shown::default();
             for character in 0..width {
                 let begin = first.saturating_add(character.saturating_mul(each));
                 let end = begin.saturating_add(each).min(self.bytes);
                 if begin < end {
                     let level = usize::try_from(self.used_in(begin, end).saturating_mul(8).div_ceil(end - begin));
-                    text.push_str(level.ok().and_then(|level| LEVELS.get(level)).copied().unwrap_or("█"));
+                    text.push(level.ok().and_then(|level| LEVELS.get(level)).copied().unwrap_or("█"));
                 }
             }
             let end = first.saturating_add(per_row);
             if let Some(mark) = self.mark(first, end) {
-                text.push_str("  ");
-                text.push_str(&mark);
+                text.push("  ");
+                text.push(mark);
             }
-            lines.add(out, format!("{first:>#9x}"), text, format!("{:#x}", end.saturating_sub(1)))?;
+            lines.add(out, shown!("{:>#9x}", first), text, shown!("{:#x}", end.saturating_sub(1)))?;
         }
         lines.end(out)?;
-        out.put(&format!("           each character is {}: · free, █ used", size(each))).end_line()
+        out.put(shown!("           each character is {}: · free, █ used", size(each))).end_line()
     }
 
     /// How many bytes from `begin` to `end` are used.
@@ -155,12 +161,12 @@ impl MemoryPicture<'_> {
     }
 
     /// The remark about what begins or ends in a row.
-    fn mark(&self, first: u64, end: u64) -> Option<String> {
+    fn mark(&self, first: u64, end: u64) -> Option<Shown<'static>> {
         let within = |at: &u64| (first..end).contains(at) && *at > 0;
-        let interleaved = self.interleaved_start.filter(within).map(|at| format!("interleaved from {at:#x}"));
-        let beyond = self.end.filter(within).filter(|at| *at < self.bytes).map(|at| format!("no memory from {at:#x}"));
+        let interleaved = self.interleaved_start.filter(within).map(|at| shown!("interleaved from {:#x}", at));
+        let beyond = self.end.filter(within).filter(|at| *at < self.bytes).map(|at| shown!("no memory from {:#x}", at));
         match (interleaved, beyond) {
-            (Some(left), Some(right)) => Some(format!("{left}, {right}")),
+            (Some(left), Some(right)) => Some(shown!("{}, {}", left, right)),
             (left, right) => left.or(right),
         }
     }
@@ -169,12 +175,12 @@ impl MemoryPicture<'_> {
 #[cfg(test)]
 mod tests {
     use super::{MemoryPicture, Picture};
-    use crate::Out;
+    use crate::{Out, Shown};
     use poplar_inspect::tiles::Interval;
 
     fn shown(tiles_per_ipu: u32, ipus: u32, amounts: &[(u32, u64)]) -> String {
         let mut out = Out::in_memory(false);
-        Picture { tiles_per_ipu, ipus, amounts, most: "8" }.write(&mut out).unwrap();
+        Picture { tiles_per_ipu, ipus, amounts, most: &Shown::own("8") }.write(&mut out).unwrap();
         String::from_utf8(out.into_bytes()).unwrap()
     }
 

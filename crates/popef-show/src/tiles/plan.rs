@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::elements;
 use super::picture::Picture;
-use crate::json::object;
+use crate::output::json::object;
 use crate::output::table::{Table, fact, shape};
-use crate::{Kind, Network, Out, ReportFormat, json_document, json_item, size};
+use crate::{Kind, Network, Out, ReportFormat, Shown, json_document, json_item, size};
 
 /// How a tensor is spread by a mapping.
 #[derive(Debug)]
@@ -104,17 +104,17 @@ impl<'p> PlanReport<'p> {
         let PlanReport { target, linear, mapping, .. } = self;
         let ipus = target.ipus();
         let each = self.element_size();
-        out.put_as(Kind::Type, &self.element_type.to_string()).put(" ");
-        out.put(&format!("{}: {}, on ", shape(self.shape), elements(self.elements, each)));
-        let of_ipus = if ipus == 1 { String::new() } else { format!(" of {ipus} IPUs") };
-        out.put(&format!("{} tiles{of_ipus}", mapping.tiles())).end_line()?;
-        fact(out, "grain", &elements(linear.grain, each))?;
-        fact(out, "minimum", &format!("{} on a tile", elements(linear.min_elements, each)))?;
-        fact(out, "used tiles", &format!("{}, and {} idle", mapping.used_tiles(), mapping.idle_tiles()))?;
-        fact(out, "fullest tile", &elements(mapping.most(), each))?;
-        fact(out, "emptiest used", &elements(self.least_elements(), each))?;
-        fact(out, "imbalance", &elements(self.imbalance(), each))?;
-        fact(out, "new offset", &self.new_offset().to_string())?;
+        out.put_as(Kind::Type, self.element_type).put(" ");
+        out.put(shown!("{}: {}, on ", shape(self.shape), elements(self.elements, each)));
+        let of_ipus = if ipus == 1 { Shown::default() } else { shown!(" of {} IPUs", ipus) };
+        out.put(shown!("{} tiles{}", mapping.tiles(), of_ipus)).end_line()?;
+        fact(out, "grain", elements(linear.grain, each))?;
+        fact(out, "minimum", shown!("{} on a tile", elements(linear.min_elements, each)))?;
+        fact(out, "used tiles", shown!("{}, and {} idle", mapping.used_tiles(), mapping.idle_tiles()))?;
+        fact(out, "fullest tile", elements(mapping.most(), each))?;
+        fact(out, "emptiest used", elements(self.least_elements(), each))?;
+        fact(out, "imbalance", elements(self.imbalance(), each))?;
+        fact(out, "new offset", self.new_offset())?;
         out.end_line()?;
         let amounts: Vec<_> = mapping.counts().collect();
         let most = elements(mapping.most(), each);
@@ -126,7 +126,7 @@ impl<'p> PlanReport<'p> {
         const MOST: usize = 1000;
         out.end_line()?;
         Table::of(self.mapping.pieces())
-            .number("Tile", |(tile, _)| tile)
+            .number("Tile", |(tile, _)| *tile)
             .number("From", |(_, at)| at.begin())
             .number("To", |(_, at)| at.end().saturating_sub(1))
             .number("Size", |(_, at)| size(at.len().saturating_mul(self.element_size())))

@@ -11,9 +11,9 @@ use poplar_inspect::tiles::{LoweredVar, LoweredVars, TileMemory};
 use serde::Serialize;
 
 use super::picture::MemoryPicture;
-use crate::json::{item_in, object};
+use crate::output::json::{item_in, object};
 use crate::output::table::{Table, fact, heading, more};
-use crate::{Kind, Out, ReportFormat, ReportOptions, counted, json_document, json_item, size};
+use crate::{Kind, Out, ReportFormat, ReportOptions, Shown, counted, json_document, json_item, size};
 
 /// A tile with its variables.
 #[derive(Debug, Serialize)]
@@ -109,9 +109,9 @@ impl<'v> VarsReport<'v> {
     fn show(&self, out: &mut Out, top: usize) -> io::Result<()> {
         out.text(Kind::Group, self.path.text());
         let variables = counted(self.vars.variables.len(), "variable", "variables");
-        out.put(&format!("  {variables} on {}", counted(self.memories.len(), "tile", "tiles")));
+        out.put(shown!("  {} on {}", variables, counted(self.memories.len(), "tile", "tiles")));
         match self.vars.tile_memory {
-            Some(bytes) => out.put(&format!(" of {} each", size(bytes))).end_line()?,
+            Some(bytes) => out.put(shown!(" of {} each", size(bytes))).end_line()?,
             None => out.end_line()?,
         }
         show_tiles(out, self.memories, top)?;
@@ -127,8 +127,8 @@ fn show_tiles(out: &mut Out, memories: &[TileMemory], top: usize) -> io::Result<
     fullest.sort_by_key(|memory| (Reverse(memory.used_bytes), memory.tile));
     heading(out, "Fullest tiles")?;
     let over = |memory: &TileMemory| match memory.overflow_bytes {
-        0 => String::new(),
-        bytes => format!("{} beyond its memory", size(bytes)),
+        0 => Shown::default(),
+        bytes => shown!("{} beyond its memory", size(bytes)),
     };
     Table::of(fullest)
         .number("Tile", |memory| memory.tile)
@@ -173,23 +173,19 @@ fn categories<'v>(vars: &'v LoweredVars, variables: &[&'v LoweredVar]) -> Vec<Ca
 
 fn show_tile(out: &mut Out, vars: &LoweredVars, tile: &Tile<'_>) -> io::Result<()> {
     let memory = tile.memory;
-    heading(out, &format!("Tile {}", memory.tile))?;
+    heading(out, shown!("Tile {}", memory.tile))?;
     let not_allocated = match memory.not_allocated {
-        0 => String::new(),
-        count => format!(", and {count} without a place"),
+        0 => Shown::default(),
+        count => shown!(", and {} without a place", count),
     };
-    fact(out, "variables", &format!("{}, {}{not_allocated}", memory.variables, size(memory.variable_bytes)))?;
-    fact(out, "used", &size(memory.used_bytes))?;
-    fact(out, "always live", &size(memory.always_live_bytes))?;
-    fact(out, "lower bound", &size(memory.lower_bound_bytes))?;
-    fact(
-        out,
-        "gaps",
-        &format!("{}, {}, the largest {}", memory.gaps, size(memory.gap_bytes), size(memory.largest_gap)),
-    )?;
+    fact(out, "variables", shown!("{}, {}{}", memory.variables, size(memory.variable_bytes), not_allocated))?;
+    fact(out, "used", size(memory.used_bytes))?;
+    fact(out, "always live", size(memory.always_live_bytes))?;
+    fact(out, "lower bound", size(memory.lower_bound_bytes))?;
+    fact(out, "gaps", shown!("{}, {}, the largest {}", memory.gaps, size(memory.gap_bytes), size(memory.largest_gap)))?;
     if let Some(permille) = memory.fragmentation_permille {
         let [whole, tenth] = [permille / 10, permille % 10];
-        fact(out, "fragmentation", &format!("{whole}.{tenth} % of what is free is not in the largest free piece"))?;
+        fact(out, "fragmentation", shown!("{}.{} % of what is free is not in the largest free piece", whole, tenth))?;
     }
     out.end_line()?;
     let used = vars.used_on(memory.tile);
@@ -206,7 +202,7 @@ fn show_tile(out: &mut Out, vars: &LoweredVars, tile: &Tile<'_>) -> io::Result<(
     Table::of(&tile.largest_variables)
         .column("Largest variable", Kind::Name, |variable| variable.name)
         .number("Size", |variable| size(variable.size))
-        .number("From", |variable| variable.offset.map_or(String::new(), |offset| format!("0x{offset:x}")))
+        .number("From", |variable| variable.offset.map_or(Shown::default(), |offset| shown!("0x{:x}", offset)))
         .column("Category", Kind::Type, |variable| variable.category)
         .column("", Kind::Plain, |variable| if variable.always_live { "always live" } else { "" })
         .write(out)?;

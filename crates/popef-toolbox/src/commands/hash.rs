@@ -1,6 +1,6 @@
 //! `popef hash`.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ use popef_ops::hash::{
 };
 use popef_ops::{Code, Error, FilePath};
 use popef_show::operations::HashRenderer;
-use popef_show::{Out, counted, escape, escape_rest};
+use popef_show::{Out, Shown, counted, escape};
 
 use super::Command;
 use crate::common::in_turn::{Voice, in_turn};
@@ -149,8 +149,8 @@ impl Args {
                     let line = sums_line(digest, path.as_os_str().as_encoded_bytes());
                     match io::stdout().is_terminal() {
                         // Programs that check sums need unchanged names. People at a terminal need harmless ones.
-                        true => voice.out.put(&escape_rest(String::from_utf8_lossy(&line).trim_end_matches('\n'))).end_line(),
-                        false => voice.out.write_all(&line),
+                        true => voice.out.put(Shown::message(String::from_utf8_lossy(&line).trim_end_matches('\n'))).end_line(),
+                        false => voice.out.pass_on(&line),
                     }
                     .map_err(unwritten)?;
                 }

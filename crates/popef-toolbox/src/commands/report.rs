@@ -24,7 +24,7 @@ use popef_cli::values::path;
 use popef_open::{Opened, in_order, is_stdin};
 use popef_ops::Error;
 use popef_show::{
-    CheckedFile, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Workers, escape,
+    CheckedFile, Failures, FileReport, FileToShow, Group, Options, Page, Provider, Shown, Workers, shown,
 };
 
 use super::Command;
@@ -143,7 +143,7 @@ impl Args {
             FileReport::new(FileToShow { index, path, file, failure, provider: &provider }, &options)
         };
         let reports: Vec<_> = opened.iter().zip(unread).enumerate().map(report).collect();
-        let title = self.title.as_deref().map_or_else(|| title(opened), |title| escape(title).into_owned());
+        let title = self.title.as_deref().map_or_else(|| title(opened), Shown::message);
         let page = Page { title: &title, made_by: MADE_BY, reports: &reports, group, stopped: &is_stopped };
         let written = page.write(to, failures);
         options.progress.clear();
@@ -181,11 +181,11 @@ fn provider(opened: &[Opened], name: &Text<'_>) -> Provider {
 }
 
 /// The name of the first file.
-fn title(opened: &[Opened]) -> String {
+fn title(opened: &[Opened]) -> Shown<'static> {
     let first = opened.first().map(|opened| page::title(&opened.path)).unwrap_or_default();
     match opened.len().saturating_sub(1) {
-        0 => first,
-        more => format!("{first} and {more} more"),
+        0 => first.into_owned(),
+        more => shown!("{} and {} more", first, more),
     }
 }
 

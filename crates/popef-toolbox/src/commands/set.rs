@@ -20,7 +20,7 @@ use popef_open::{is_stdin, open_plain};
 use popef_ops::set::{Change, Changes, FieldPath, Given, NewFinding, Outcome, Plan, Rename, Weights};
 use popef_ops::{Code, Error, FilePath, InFile, OutputPath};
 use popef_show::operations::write_changes;
-use popef_show::{Out, counted, escape, size};
+use popef_show::{Out, Shown, counted, size};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -329,7 +329,7 @@ impl Report<'_> {
 
     fn text(&self, out: &mut Out) -> io::Result<()> {
         write_changes(out, self.plan)?;
-        out.put(&escape(&self.summary())).end_line()
+        out.put(Shown::from(self.summary())).end_line()
     }
 
     fn summary(&self) -> String {

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use popef::types::Text;
 use popef_open::is_stdin;
-use popef_show::escape;
+use popef_show::Shown;
 
 /// The program that makes a page, and its version.
 pub(crate) const MADE_BY: &str = concat!("popef ", env!("CARGO_PKG_VERSION"));
 
-/// The heading of a page about a file: its name, escaped.
-pub(crate) fn title(path: &Path) -> String {
+/// The heading of a page about a file: its name.
+pub(crate) fn title(path: &Path) -> Shown<'_> {
     if is_stdin(path) {
-        return "Standard input".to_owned();
+        return Shown::own("Standard input");
     }
-    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    escape(&Text::from(name).to_string_lossy()).into_owned()
+    Shown::escaped(path.file_name().unwrap_or_default().as_encoded_bytes())
 }

@@ -23,7 +23,12 @@ impl Rows {
     }
 
     /// Writes objects, each with the rows of its list as the last member, which has the name `key`. Commas are between them.
-    pub(crate) fn write_objects<T: Serialize>(self, out: &mut Out, objects: &[T], key: &str) -> Result<(), Error> {
+    pub(crate) fn write_objects<T: Serialize>(
+        self,
+        out: &mut Out,
+        objects: &[T],
+        key: &'static str,
+    ) -> Result<(), Error> {
         self.0.write_objects(out, objects, key).map_err(unwritten)
     }
 }

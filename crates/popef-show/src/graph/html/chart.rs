@@ -1,7 +1,7 @@
 //! The calls as a picture: a column for each depth, callers on the left.
 
-use crate::page::html::Html;
-use crate::shorten;
+use crate::output::html::{Html, view};
+use crate::{Code, Shown};
 
 use super::super::grouped;
 use super::super::picture::{Look, Node, Picture, of_calls};
@@ -43,8 +43,7 @@ pub(super) fn draw(html: &mut Html<'_>, report: &GraphReport<'_>, picture: &Pict
     let columns = places.iter().map(|place| place.column).max().unwrap_or_default() + 1;
     let rows = places.iter().map(|place| place.row).max().unwrap_or_default() + 1;
     let (width, height) = (10 + columns * (WIDTH + GAP_ACROSS) - GAP_ACROSS + 10, 10 + rows * (HEIGHT + GAP_DOWN));
-    let size = format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"");
-    html.put(&format!("<svg {size} role=\"img\" aria-label=\"Calls\">\n"));
+    html.put(markup!("<svg {} role=\"img\" aria-label=\"Calls\">\n", view(width, height)));
     for edge in &picture.edges {
         if let (Some(from), Some(to)) = (places.get(edge.from), places.get(edge.to)) {
             arrow(html, *from, *to, &edge.label, edge.is_certain);
@@ -77,15 +76,26 @@ fn places(report: &GraphReport<'_>, graphs: usize) -> Vec<Place> {
     (0..graphs).map(|id| places.get(id).copied().flatten().unwrap_or_else(&mut other)).collect()
 }
 
-fn arrow(html: &mut Html<'_>, from: Place, to: Place, label: &str, is_certain: bool) {
+fn arrow(html: &mut Html<'_>, from: Place, to: Place, label: &Shown<'_>, is_certain: bool) {
     let (x1, y1) = (from.left() + WIDTH, from.top() + HEIGHT / 2);
     let (x2, y2) = (to.left(), to.top() + HEIGHT / 2);
-    let class = if is_certain { "" } else { " class=\"maybe\"" };
+    let class = Code::from(if is_certain { "" } else { " class=\"maybe\"" });
     let (middle1, middle2) = (x1 + GAP_ACROSS / 2, x2.saturating_sub(GAP_ACROSS / 2));
-    html.put(&format!("<path{class} d=\"M{x1} {y1}C{middle1} {y1} {middle2} {y2} {x2} {y2}m-7 -4l7 4l-7 4\"/>\n"));
+    html.put(markup!(
+        "<path{} d=\"M{} {}C{} {} {} {} {} {}m-7 -4l7 4l-7 4\"/>\n",
+        class,
+        x1,
+        y1,
+        middle1,
+        y1,
+        middle2,
+        y2,
+        x2,
+        y2
+    ));
     if !label.is_empty() {
         let (x, y) = (x2.saturating_sub(12), y2.saturating_sub(7));
-        html.put(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">")).text(label).put("</text>\n");
+        html.put(markup!("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", x, y, label));
     }
 }
 
@@ -96,13 +106,18 @@ fn node_box(html: &mut Html<'_>, node: &Node, place: Place) {
         Look::Plain | Look::Tensor => "plain",
     };
     let (x, y) = (place.left(), place.top());
-    html.put(&format!(
-        "<g class=\"{class}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>"
+    html.put(markup!(
+        "<g class=\"{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\"/>",
+        class,
+        x,
+        y,
+        WIDTH,
+        HEIGHT
     ));
-    html.put("<title>").text(node.lines.first().map_or("", String::as_str)).put("</title>");
+    html.put(markup!("<title>{}</title>", node.lines.first().cloned().unwrap_or_default()));
     for (number, line) in node.lines.iter().enumerate() {
         let (x, y) = (x + 10, y + 20 + 18 * number);
-        html.put(&format!("<text x=\"{x}\" y=\"{y}\">")).text(&shorten(line, 30)).put("</text>");
+        html.put(markup!("<text x=\"{}\" y=\"{}\">{}</text>", x, y, line.shortened(30)));
     }
     html.put("</g>\n");
 }

@@ -1,11 +1,9 @@
-use std::fmt::Write as _;
-
 use popef::read::{ExecutableBlob, OpaqueBlob};
 use popef::types::TensorType;
 use popef::{Blob, Content, DataType};
 
 use super::super::payload;
-use crate::output::escape::escape;
+use crate::output::shown::Shown;
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::MetadataView;
@@ -47,60 +45,63 @@ impl<'r, 'f> Holds<'r, 'f> {
     }
 
     /// The text in the blob's line.
-    pub(crate) fn write(&self, text: &mut String) {
-        // Writing to a string cannot fail.
-        let _ = match self {
+    pub(crate) fn text(&self) -> Shown<'static> {
+        let mut text = Shown::default();
+        self.write(&mut text);
+        text
+    }
+
+    /// Adds the text in the blob's line.
+    pub(crate) fn write(&self, text: &mut Shown<'_>) {
+        match self {
             Holds::Executable(executable) if executable.is_compressed() => {
-                write!(text, "compressed, {} unpacked", units::size(executable.uncompressed_size()))
+                text.push("compressed, ").push(units::size(executable.uncompressed_size())).push(" unpacked");
             }
             Holds::Metadata(view) => write_metadata(text, view),
             Holds::Tensor(view, surplus) => write_tensor(text, view, *surplus),
             Holds::Opaque(opaque, payload) => write_opaque(text, opaque, payload.as_ref()),
-            _ => Ok(()),
-        };
+            _ => {}
+        }
     }
 }
 
-fn write_metadata(text: &mut String, view: &MetadataView<'_>) -> std::fmt::Result {
-    let Ok(metadata) = &view.value else { return Ok(()) };
+fn write_metadata(text: &mut Shown<'_>, view: &MetadataView<'_>) {
+    let Ok(metadata) = &view.value else { return };
     let count = |wanted| view.anchors().filter(|view| view.anchor.tensor_type == wanted).count();
     let (inputs, outputs) = (count(TensorType::Input), count(TensorType::Output));
     let others = view.anchors().count() - inputs - outputs;
-    write!(text, "{}, ", units::counted(inputs, "input", "inputs"))?;
-    write!(text, "{}", units::counted(outputs, "output", "outputs"))?;
+    text.push(units::counted(inputs, "input", "inputs")).push(", ").push(units::counted(outputs, "output", "outputs"));
     if others > 0 {
-        write!(text, ", {others} of unknown direction")?;
+        text.push(", ").push(others).push(" of unknown direction");
     }
     // Most models only infer.
-    text.write_str(if metadata.is_inference { "" } else { ", training" })
+    text.push(if metadata.is_inference { "" } else { ", training" });
 }
 
-fn write_opaque(text: &mut String, opaque: &OpaqueBlob<'_>, payload: Option<&PayloadView<'_>>) -> std::fmt::Result {
+fn write_opaque(text: &mut Shown<'_>, opaque: &OpaqueBlob<'_>, payload: Option<&PayloadView<'_>>) {
     let executable = opaque.executable();
     if !executable.is_empty() {
-        write!(text, "for {}", escape(&executable.to_string_lossy()))?;
+        text.push("for ").push(Shown::escaped(&executable));
     }
-    let Some(payload) = payload else { return Ok(()) };
-    write!(text, "{}{}", if executable.is_empty() { "" } else { ", " }, payload::headline(payload))
+    if let Some(payload) = payload {
+        text.push(if executable.is_empty() { "" } else { ", " }).push(payload::headline(payload));
+    }
 }
 
-fn write_tensor(text: &mut String, view: &TensorView<'_>, surplus: u64) -> std::fmt::Result {
+fn write_tensor(text: &mut Shown<'_>, view: &TensorView<'_>, surplus: u64) {
     if let Some(tensors) = view.num_tensors {
-        text.push_str(itoa::Buffer::new().format(tensors));
-        text.push_str(" x ");
+        text.push_number(tensors).push(" x ");
     }
     match view.data_type {
-        DataType::Other(number) => write!(text, "type {number}")?,
-        known => write!(text, "{known}")?,
-    }
-    text.push_str(" [");
+        DataType::Other(number) => text.push("type ").push(number),
+        known => text.push(known),
+    };
+    text.push(" [");
     for (dimension, extent) in view.shape.iter().enumerate() {
-        text.push_str(if dimension == 0 { "" } else { ", " });
-        text.push_str(itoa::Buffer::new().format(extent));
+        text.push(if dimension == 0 { "" } else { ", " }).push_number(extent);
     }
-    text.push(']');
+    text.push("]");
     if surplus > 0 {
-        write!(text, ", {} surplus", units::size(surplus))?;
+        text.push(", ").push(units::size(surplus)).push(" surplus");
     }
-    Ok(())
 }

@@ -17,6 +17,7 @@ use crate::failure::Failures;
 use crate::output::Screen;
 use crate::output::color::Kind;
 use crate::output::out::Out;
+use crate::output::shown::Shown;
 use crate::output::{POPEF_FILE, heading};
 use crate::report::file::FileReport;
 use crate::report::payload::PayloadView;
@@ -49,8 +50,8 @@ impl Overview {
         }
         table.columns.narrow(self.width().filter(|_| !self.full_names));
         table.headings(out)?;
-        let indent = " ".repeat(table.columns.index + 4);
-        let mut details = Details { out, report, failures, indent: &indent, width: self.width() };
+        let indent = table.columns.index + 4;
+        let mut details = Details { out, report, failures, indent, width: self.width() };
         let mut cells = table.cells();
         for row in &table.rows {
             let number = usize::try_from(row.blob).unwrap_or(usize::MAX);
@@ -88,7 +89,7 @@ struct Details<'a, 'f> {
     out: &'a mut Out,
     report: &'a FileReport<'f>,
     failures: &'a mut Failures,
-    indent: &'a str,
+    indent: usize,
     width: Option<usize>,
 }
 
@@ -97,7 +98,7 @@ impl<'f> Details<'_, 'f> {
         match Holds::of(blob, self.report) {
             Holds::Executable(executable) => match self.report.inside(&executable) {
                 Some(Ok(inside)) => {
-                    self.out.put(self.indent);
+                    self.out.spaces(self.indent);
                     pieces::poplar(self.out, inside.poplar_header.as_ref());
                     self.out.end_line()
                 }
@@ -115,7 +116,7 @@ impl<'f> Details<'_, 'f> {
     }
 
     fn payload(&mut self, view: &PayloadView<'_>) -> io::Result<()> {
-        payload::write(self.out, self.indent.len(), view)?;
+        payload::write(self.out, self.indent, view)?;
         view.failure().into_iter().for_each(|failure| self.failures.push(failure));
         Ok(())
     }
@@ -124,8 +125,8 @@ impl<'f> Details<'_, 'f> {
     fn values(&mut self, view: &mut TensorView<'_>) -> io::Result<()> {
         let Some(values) = view.values(self.report.options) else { return Ok(()) };
         let which = pieces::of_which(view.num_tensors);
-        let start = self.indent.len() + which.len();
-        self.out.put(self.indent).put(which);
+        let start = self.indent + which.len();
+        self.out.spaces(self.indent).put(which);
         pieces::first(self.out, &values, Lines { start, end: self.width.unwrap_or(usize::MAX) })?;
         self.out.end_line()?;
         view.failure = view.failure.take().or(values.late_failure().cloned());
@@ -134,7 +135,7 @@ impl<'f> Details<'_, 'f> {
 
     fn failure(&mut self, failure: &Diagnostic) -> io::Result<()> {
         self.failures.push(failure);
-        self.out.put(self.indent).put("error: ").put(&failure.message).end_line()
+        self.out.spaces(self.indent).put("error: ").put(Shown::message(&failure.message)).end_line()
     }
 }
 
@@ -142,18 +143,18 @@ impl<'f> Details<'_, 'f> {
 fn statistics(values: &Values<'_>) -> Vec<Phrase> {
     let elements = if values.count() == 1 { " element" } else { " elements" };
     let Some(stats) = &values.stats else {
-        return vec![Phrase::new("", &values.count(), format!("{elements} whose bits have no known meaning"))];
+        return vec![Phrase::new("", values.count(), shown!("{} whose bits have no known meaning", elements))];
     };
-    let mut phrases = vec![Phrase::new("", &values.count(), elements)];
+    let mut phrases = vec![Phrase::new("", values.count(), elements)];
     if stats.finite > 0 && stats.finite < values.count() {
-        phrases.push(Phrase::new("", &stats.finite, " finite:"));
+        phrases.push(Phrase::new("", stats.finite, " finite:"));
     }
-    let found = |before, value: Option<Value>| Some(Phrase::new(before, &value?, ""));
+    let found = |before, value: Option<Value>| Some(Phrase::new(before, value?, ""));
     phrases.extend(found("min ", stats.min));
     phrases.extend(found("max ", stats.max));
     phrases.extend(found("mean ", stats.mean.map(Value::F64)));
-    phrases.push(Phrase::new("", &stats.nan, " NaN"));
-    phrases.push(Phrase::new("", &stats.infinite, " infinite"));
-    phrases.push(Phrase::new("", &stats.zeros, if stats.zeros == 1 { " zero" } else { " zeros" }));
+    phrases.push(Phrase::new("", stats.nan, " NaN"));
+    phrases.push(Phrase::new("", stats.infinite, " infinite"));
+    phrases.push(Phrase::new("", stats.zeros, if stats.zeros == 1 { " zero" } else { " zeros" }));
     phrases
 }

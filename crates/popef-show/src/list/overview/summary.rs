@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::color::Kind::Number;
 use crate::output::out::Out;
+use crate::output::shown::{Show, Shown};
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::{MetadataView, Provider};
@@ -78,14 +79,14 @@ impl Summary {
         let Some(size) = self.size.filter(|&size| blobs > 0 || size > 0 || !self.damaged) else {
             return out.put("  nothing could be read").end_line();
         };
-        write_phrases(out, "  ", &self.blobs(size, blobs), width)?;
+        write_phrases(out, 2, &self.blobs(size, blobs), width)?;
         self.write_targets(out, width)?;
         self.write_anchors(out, width)?;
         match self.shown {
             None => Ok(()),
             Some(shown) => {
-                let of_all = format!(" of {}", units::counted(blobs, "blob", "blobs"));
-                write_phrases(out, "  ", &[Phrase::new("shown: ", &shown, of_all)], width)
+                let of_all = shown!(" of {}", units::counted(blobs, "blob", "blobs"));
+                write_phrases(out, 2, &[Phrase::new("shown: ", shown, of_all)], width)
             }
         }
     }
@@ -93,14 +94,14 @@ impl Summary {
     /// `65.3 KiB in 2 blobs: 1 executable (62.3 KiB), 1 metadata (3 KiB)`
     fn blobs(&self, size: u64, blobs: usize) -> Vec<Phrase> {
         if blobs == 0 && self.damaged {
-            return vec![Phrase::new("", &units::size(size), ", but no blob could be read")];
+            return vec![Phrase::new("", units::size(size), ", but no blob could be read")];
         }
         let colon = if blobs > 0 { ":" } else { "" };
         let blobs = units::counted(blobs, "blob", "blobs");
-        let mut phrases = vec![Phrase::new("", &units::size(size), format!(" in {blobs}{colon}"))];
+        let mut phrases = vec![Phrase::new("", units::size(size), shown!(" in {}{}", blobs, colon))];
         phrases.extend(self.sums.present().map(counted));
         if self.unread > 0 {
-            phrases.push(Phrase::new("then ", &units::size(self.unread), " that cannot be read"));
+            phrases.push(Phrase::new("then ", units::size(self.unread), " that cannot be read"));
         }
         phrases
     }
@@ -113,21 +114,21 @@ impl Summary {
         if self.others.all > 0 {
             anchors.push(self.others.phrase(" anchor of unknown direction", " anchors of unknown direction"));
         }
-        write_phrases(out, "  ", &anchors, width)
+        write_phrases(out, 2, &anchors, width)
     }
 
     fn write_targets(&self, out: &mut Out, width: Option<usize>) -> io::Result<()> {
         for target in self.targets.iter().take(MOST_TARGETS) {
-            write_phrases(out, "  ", &target.phrases(), width)?;
+            write_phrases(out, 2, &target.phrases(), width)?;
         }
         match self.targets.len().saturating_sub(MOST_TARGETS) {
             0 => Ok(()),
-            more => write_phrases(out, "  ", &[Phrase::new("and on ", &more, " more targets, which -m shows")], width),
+            more => write_phrases(out, 2, &[Phrase::new("and on ", more, " more targets, which -m shows")], width),
         }
     }
 }
 
-/// The maximum number of targets that are shown. The maximum number of targets that are shown. A file can have any
+/// The maximum number of targets that are shown. A file can have any
 /// number of models, each for another target.
 const MOST_TARGETS: usize = 3;
 
@@ -140,9 +141,9 @@ impl Target {
     /// `runs on 4 IPUs, IPU version 2, 2 replicas`
     fn phrases(&self) -> [Phrase; 3] {
         [
-            Phrase::new("runs on ", &self.ipus, if self.ipus == 1 { " IPU" } else { " IPUs" }),
-            Phrase::new("IPU version ", &self.ipu_version, ""),
-            Phrase::new("", &self.replicas, if self.replicas == 1 { " replica" } else { " replicas" }),
+            Phrase::new("runs on ", self.ipus, if self.ipus == 1 { " IPU" } else { " IPUs" }),
+            Phrase::new("IPU version ", self.ipu_version, ""),
+            Phrase::new("", self.replicas, if self.replicas == 1 { " replica" } else { " replicas" }),
         ]
     }
 }
@@ -150,30 +151,30 @@ impl Target {
 fn counted((kind, count): (usize, Count)) -> Phrase {
     let (one, many) = OVERVIEW.get(kind).copied().unwrap_or_default();
     let word = if count.blobs == 1 { one } else { many };
-    Phrase::new("", &count.blobs, format!(" {word} ({})", units::size(count.bytes)))
+    Phrase::new("", count.blobs, shown!(" {} ({})", word, units::size(count.bytes)))
 }
 
 impl Anchors {
-    fn phrase(&self, one: &str, many: &str) -> Phrase {
+    fn phrase(&self, one: &'static str, many: &'static str) -> Phrase {
         let word = if self.all == 1 { one } else { many };
         let unknown = match self.by_unknown {
-            0 => String::new(),
-            unknown => format!(", {unknown} with unknown provider"),
+            0 => Shown::default(),
+            unknown => shown!(", {} with unknown provider", unknown),
         };
-        Phrase::new("", &self.all, format!("{word} ({} user provided{unknown})", self.by_user))
+        Phrase::new("", self.all, shown!("{} ({} user provided{})", word, self.by_user, unknown))
     }
 }
 
 /// A piece of a sentence with a number in it: `min `, `1.5`, and nothing after it.
 pub(super) struct Phrase {
-    pub(super) before: &'static str,
-    pub(super) number: String,
-    pub(super) after: String,
+    before: &'static str,
+    number: Shown<'static>,
+    after: Shown<'static>,
 }
 
 impl Phrase {
-    pub(super) fn new(before: &'static str, number: &impl ToString, after: impl Into<String>) -> Self {
-        Phrase { before, number: number.to_string(), after: after.into() }
+    pub(super) fn new(before: &'static str, number: impl Show, after: impl Show) -> Self {
+        Phrase { before, number: shown!("{}", number), after: shown!("{}", after) }
     }
 
     fn width(&self) -> usize {
@@ -182,18 +183,18 @@ impl Phrase {
 }
 
 /// Writes phrases with commas between them, on as many lines as the width needs.
-pub(super) fn write_phrases(out: &mut Out, indent: &str, phrases: &[Phrase], width: Option<usize>) -> io::Result<()> {
+pub(super) fn write_phrases(out: &mut Out, indent: usize, phrases: &[Phrase], width: Option<usize>) -> io::Result<()> {
     let width = width.unwrap_or(usize::MAX);
-    let mut used = indent.len();
-    out.put(indent);
+    let mut used = indent;
+    out.spaces(indent);
     for (index, phrase) in phrases.iter().enumerate() {
         let ends = index + 1 == phrases.len() || phrase.after.ends_with(':');
         let comma = if ends { "" } else { "," };
         let needed = phrase.width() + comma.len() + 1;
         if index > 0 && used.saturating_add(needed) > width {
             out.end_line()?;
-            out.put(indent);
-            used = indent.len();
+            out.spaces(indent);
+            used = indent;
         } else if index > 0 {
             out.put(" ");
         }

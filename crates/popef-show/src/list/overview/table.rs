@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::io;
 
 use popef::Blob;
@@ -7,18 +6,17 @@ use popef::types::BlobType;
 use super::holds::Holds;
 use crate::output::color::Kind;
 use crate::output::color::Kind::{Group, Name, Number, Plain, Type};
-use crate::output::escape::escape;
 use crate::output::out::Out;
+use crate::output::shown::Shown;
 use crate::output::units;
-use crate::output::units::{shorten, width};
+use crate::output::width::width;
 use crate::report::file::type_word;
 use crate::report::file::{FileReport, blob_name};
 
 /// One line per blob. All lines are computed before the first is written, because the columns have to fit.
 pub(super) struct Table {
-    /// Three cells per row (type, what it holds, size), each ended by a line feed, which no escaped text has. Names stay in
-    /// the file's index, because they can take the most memory.
-    cells: String,
+    /// Three cells per row: type, what it holds, size. Names stay in the file's index, because they can take the most memory.
+    cells: Shown<'static>,
     pub(super) rows: Vec<Row>,
     pub(super) columns: Columns,
 }
@@ -31,12 +29,9 @@ pub(super) struct Row {
     pub(super) has_details: bool,
 }
 
-/// The texts of one row.
-type Cells<'t> = std::str::Split<'t, char>;
-
 impl Table {
     pub(super) fn of(report: &FileReport<'_>) -> Self {
-        let mut table = Table { cells: String::new(), rows: Vec::new(), columns: Columns::headings() };
+        let mut table = Table { cells: Shown::default(), rows: Vec::new(), columns: Columns::headings() };
         report.blobs().for_each(|blob| table.add(&blob, report));
         table
     }
@@ -49,69 +44,71 @@ impl Table {
         let Table { cells, columns, .. } = self;
         columns.index = columns.index.max(digits(blob.index()));
         columns.offset = columns.offset.max(digits(blob.offset()));
-        cell(cells, &mut columns.kind, |text| text.push_str(&kind(blob.blob_type())));
-        columns.name = columns.name.max(width(&escape(&blob_name(blob).to_string_lossy())));
-        cell(cells, &mut columns.holds, |text| holds.write(text));
-        cell(cells, &mut columns.size, |text| text.push_str(&units::size(blob.size())));
+        columns.name = columns.name.max(width(&Shown::escaped(&blob_name(blob))));
+        columns.kind = columns.kind.max(add_kind(cells, blob.blob_type()).end_line());
+        holds.write(cells);
+        columns.holds = columns.holds.max(cells.end_line());
+        columns.size = columns.size.max(cells.push(units::size(blob.size())).end_line());
     }
 
     /// The texts of all rows, for [`line`](Table::line).
-    pub(super) fn cells(&self) -> Cells<'_> {
-        self.cells.split('\n')
+    pub(super) fn cells(&self) -> impl Iterator<Item = Shown<'_>> {
+        self.cells.lines()
     }
 
     pub(super) fn headings(&self, out: &mut Out) -> io::Result<()> {
         let Columns { index, kind, name, holds, size, offset, .. } = self.columns;
-        let heading = format!(
-            "  {:>index$}  {:<kind$}  {:<name$}  {:<holds$}  {:>size$}  {:>offset$}",
-            "#", "TYPE", "NAME", "HOLDS", "SIZE", "OFFSET"
-        );
-        out.put_as(Group, &heading).end_line()
+        let mut heading = Shown::default();
+        heading.push_spaces(index + 1).push("#");
+        for (text, column) in [("TYPE", kind), ("NAME", name), ("HOLDS", holds)] {
+            heading.push_spaces(2).push(text).push_spaces(column.saturating_sub(text.len()));
+        }
+        for (text, column) in [("SIZE", size), ("OFFSET", offset)] {
+            heading.push_spaces(2 + column.saturating_sub(text.len())).push(text);
+        }
+        out.put_as(Group, heading).end_line()
     }
 
     /// Writes the line of a blob, whose cells are the next ones.
-    pub(super) fn line(&self, out: &mut Out, blob: &Blob<'_>, cells: &mut Cells<'_>) -> io::Result<()> {
+    pub(super) fn line<'t>(
+        &self,
+        out: &mut Out,
+        blob: &Blob<'_>,
+        cells: &mut impl Iterator<Item = Shown<'t>>,
+    ) -> io::Result<()> {
         let mut next = || cells.next().unwrap_or_default();
-        right(out, self.columns.index, itoa::Buffer::new().format(blob.index()));
-        left(out, self.columns.kind, Plain, next());
-        left(
-            out,
-            self.columns.name,
-            Name,
-            &self.fitted(&escape(&blob_name(blob).to_string_lossy()), self.columns.name),
-        );
-        left(out, self.columns.holds, Type, &self.fitted(next(), self.columns.holds));
-        right(out, self.columns.size, next());
-        right(out, self.columns.offset, itoa::Buffer::new().format(blob.offset()));
+        let name = blob_name(blob);
+        number(out, self.columns.index, blob.index());
+        left(out, self.columns.kind, Plain, &next());
+        left(out, self.columns.name, Name, &self.fitted(&Shown::escaped(&name), self.columns.name));
+        left(out, self.columns.holds, Type, &self.fitted(&next(), self.columns.holds));
+        let size = next();
+        out.spaces(2 + self.columns.size.saturating_sub(width(&size))).put_as(Number, size);
+        number(out, self.columns.offset, blob.offset());
         out.end_line()
     }
 
-    fn fitted<'t>(&self, text: &'t str, column: usize) -> Cow<'t, str> {
-        if self.columns.shortened { shorten(text, column) } else { Cow::Borrowed(text) }
+    fn fitted<'t>(&self, text: &'t Shown<'_>, column: usize) -> Shown<'t> {
+        if self.columns.shortened { text.shortened(column) } else { text.by_ref() }
     }
 }
 
-/// Adds a cell, and widens its column to it.
-fn cell(cells: &mut String, column: &mut usize, write: impl FnOnce(&mut String)) {
-    let start = cells.len();
-    write(cells);
-    *column = (*column).max(width(cells.get(start..).unwrap_or_default()));
-    cells.push('\n');
-}
-
 /// A cell with text, and the gap before it.
-fn left(out: &mut Out, column: usize, kind: Kind, text: &str) {
+fn left(out: &mut Out, column: usize, kind: Kind, text: &Shown<'_>) {
     out.spaces(2).put_as(kind, text).spaces(column.saturating_sub(width(text)));
 }
 
 /// A cell with a number, and the gap before it.
-fn right(out: &mut Out, column: usize, number: &str) {
-    out.spaces(2 + column.saturating_sub(width(number))).put_as(Number, number);
+fn number(out: &mut Out, column: usize, number: impl itoa::Integer + Copy) {
+    out.spaces(2 + column.saturating_sub(digits(number))).number(number);
 }
 
-/// A blob's type in a word.
-fn kind(blob_type: BlobType) -> Cow<'static, str> {
-    type_word(blob_type).map_or_else(|| format!("type {}", blob_type.number()).into(), Cow::from)
+/// Adds a blob's type in a word.
+fn add_kind<'c>(cells: &'c mut Shown<'static>, blob_type: BlobType) -> &'c mut Shown<'static> {
+    match type_word(blob_type) {
+        Some(word) => cells.push(word),
+        None => cells.push("type ").push(blob_type.number()),
+    }
 }
 
 /// The width of each column.

@@ -4,8 +4,8 @@ use std::io;
 use popef::types::Text;
 
 use crate::output::color::Kind::Name;
-use crate::output::escape::escape;
 use crate::output::out::Out;
+use crate::output::shown::{Show, Shown};
 
 /// Writes facts, one per line: `Random seed: needed`.
 pub(super) struct Facts<'o> {
@@ -23,23 +23,23 @@ impl<'o> Facts<'o> {
         Facts { out: self.out, indent: self.indent.saturating_add(2) }
     }
 
-    pub(super) fn fact(&mut self, label: &str, value: impl Display) -> io::Result<()> {
+    pub(super) fn fact(&mut self, label: impl Show, value: impl Display) -> io::Result<()> {
         self.label(label);
         self.value(&value)
     }
 
     /// Writes a text from the file, unless it is empty.
-    pub(super) fn str(&mut self, label: &str, value: &str) -> io::Result<()> {
+    pub(super) fn str(&mut self, label: &'static str, value: &str) -> io::Result<()> {
         if value.is_empty() { Ok(()) } else { self.fact(label, value) }
     }
 
     /// Writes a fact that holds or not, if it holds.
-    pub(super) fn flag(&mut self, label: &str, is_so: bool) -> io::Result<()> {
+    pub(super) fn flag(&mut self, label: &'static str, is_so: bool) -> io::Result<()> {
         if is_so { self.fact(label, "yes") } else { Ok(()) }
     }
 
     /// Writes names from the file, if there are any.
-    pub(super) fn names<'t>(&mut self, label: &str, names: impl Iterator<Item = Text<'t>>) -> io::Result<()> {
+    pub(super) fn names<'t>(&mut self, label: &'static str, names: impl Iterator<Item = Text<'t>>) -> io::Result<()> {
         let mut names = names.peekable();
         if names.peek().is_none() {
             return Ok(());
@@ -65,7 +65,7 @@ impl<'o> Facts<'o> {
     /// Writes the number of things, and below it a line for each: its name, and the fact about it. Nothing if there are none.
     pub(super) fn list(
         &mut self,
-        label: &str,
+        label: &'static str,
         count: usize,
         things: &mut dyn Iterator<Item = (String, String)>,
     ) -> io::Result<()> {
@@ -82,10 +82,10 @@ impl<'o> Facts<'o> {
 
     /// A value after a label. Not generic, because there are many kinds of values.
     fn value(&mut self, value: &dyn Display) -> io::Result<()> {
-        self.out.put(" ").put(&escape(&value.to_string())).end_line()
+        self.out.put(" ").put(Shown::from(value.to_string())).end_line()
     }
 
-    fn label(&mut self, label: &str) {
+    fn label(&mut self, label: impl Show) {
         self.out.spaces(self.indent).put(label).put(":");
     }
 }

@@ -13,14 +13,14 @@ use popef_payload::Payload;
 
 use crate::failure::Failures;
 use crate::output::color::Kind;
-use crate::output::escape::escape;
 use crate::output::out::Out;
+use crate::output::shown::Shown;
 use crate::report::file::FileReport;
 use crate::report::payload::{PayloadView, is_json};
 use facts::Facts;
 
-/// The payload in a few words: `PopART, SDK 3.0 to 3.4, inference`. It can have texts from the file, so it is escaped.
-pub(crate) fn headline(view: &PayloadView<'_>) -> String {
+/// The payload in a few words: `PopART, SDK 3.0 to 3.4, inference`.
+pub(crate) fn headline(view: &PayloadView<'_>) -> Shown<'static> {
     let words = match &view.value {
         Ok(Payload::Popart(executable)) => popart::headline(executable),
         Ok(Payload::Poptorch(data)) => poptorch::headline(data),
@@ -33,7 +33,7 @@ pub(crate) fn headline(view: &PayloadView<'_>) -> String {
             None => "unreadable data".to_owned(),
         },
     };
-    escape(&words).into_owned()
+    words.into()
 }
 
 /// Writes everything else, below the headline.
@@ -52,7 +52,7 @@ pub(super) fn write(out: &mut Out, indent: usize, view: &PayloadView<'_>) -> io:
 /// Writes the pickle before the first blob of a file.
 pub(super) fn write_before(out: &mut Out, report: &FileReport<'_>, failures: &mut Failures) -> io::Result<()> {
     let Some(view) = report.before() else { return Ok(()) };
-    out.put("  Before PopEF: ").put_as(Kind::Type, &headline(&view)).end_line()?;
+    out.put("  Before PopEF: ").put_as(Kind::Type, headline(&view)).end_line()?;
     write(out, 4, &view)?;
     view.failure().into_iter().for_each(|failure| failures.push(failure));
     Ok(())

@@ -97,8 +97,8 @@ fn rearrangements(facts: &mut Facts<'_>, executable: &Executable) -> io::Result<
     let mut below = facts.below();
     for rearrangement in &executable.rearrangements {
         let (replicas, elements) = (rearrangement.replication_factor, rearrangement.elements_per_replica);
-        let label = format!("Rearrangement {}", rearrangement.number);
-        below.fact(&label, format_args!("{replicas} replicas, {elements} elements each"))?;
+        let label = shown!("Rearrangement {}", rearrangement.number);
+        below.fact(label, format_args!("{replicas} replicas, {elements} elements each"))?;
     }
     executable
         .rearrange_ids

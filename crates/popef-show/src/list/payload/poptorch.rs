@@ -58,7 +58,7 @@ pub(super) fn write(facts: &mut Facts<'_>, data: &PoptorchData) -> io::Result<()
     }
 }
 
-fn maybe(facts: &mut Facts<'_>, label: &str, value: Option<impl Display>) -> io::Result<()> {
+fn maybe(facts: &mut Facts<'_>, label: &'static str, value: Option<impl Display>) -> io::Result<()> {
     value.map_or(Ok(()), |value| facts.fact(label, value))
 }
 
@@ -71,11 +71,11 @@ fn inputs(facts: &mut Facts<'_>, data: &PoptorchData) -> io::Result<()> {
     values(facts, "Inputs by name", &data.kwargs)
 }
 
-fn values(facts: &mut Facts<'_>, label: &str, values: &[(String, Value)]) -> io::Result<()> {
+fn values(facts: &mut Facts<'_>, label: &'static str, values: &[(String, Value)]) -> io::Result<()> {
     facts.list(label, values.len(), &mut values.iter().map(|(name, value)| (name.clone(), value.to_string())))
 }
 
-fn tensors(facts: &mut Facts<'_>, label: &str, tensors: &[NamedTensor]) -> io::Result<()> {
+fn tensors(facts: &mut Facts<'_>, label: &'static str, tensors: &[NamedTensor]) -> io::Result<()> {
     facts.list(label, tensors.len(), &mut tensors.iter().map(|one| (one.name.clone(), one.tensor.to_string())))
 }
 

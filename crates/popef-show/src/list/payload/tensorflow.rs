@@ -92,7 +92,7 @@ fn signature(facts: &mut Facts<'_>, message: &ExecutableMessage<'_>) -> io::Resu
 
 fn list<T>(
     facts: &mut Facts<'_>,
-    label: &str,
+    label: &'static str,
     things: impl Iterator<Item = T> + Clone,
     describe: impl Fn(T) -> (String, String),
 ) -> io::Result<()> {
@@ -139,7 +139,7 @@ fn remote(parameter: RemoteParameter<'_>) -> (String, String) {
 }
 
 fn embedding(embedding: HostEmbedding<'_>) -> (String, String) {
-    let shape = |label: &str, shape: Option<Shape<'_>>| shape.map(|shape| format!("{label} {}", of(&shape)));
+    let shape = |label: &'static str, shape: Option<Shape<'_>>| shape.map(|shape| format!("{label} {}", of(&shape)));
     let shapes = [shape("indices", embedding.indices_shape()), shape("activations", embedding.activations_shape())];
     let shapes: Vec<_> = shapes.into_iter().flatten().collect();
     (

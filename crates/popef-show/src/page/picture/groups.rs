@@ -6,6 +6,7 @@ use popef::Metadata;
 use popef::types::{Anchor, TensorType, Text};
 
 use super::amount;
+use crate::output::shown::Shown;
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
 
@@ -88,7 +89,7 @@ impl<'v> Group<'v> {
     }
 
     /// `From tensors: 2 inputs, 1.5 KiB`
-    pub(super) fn title(&self) -> String {
+    pub(super) fn title(&self) -> Shown<'static> {
         let what = match (self.side, self.end) {
             _ if self.is_unclear => "Direction not known",
             (Side::Input, End::Tensor) => "From tensors",
@@ -99,14 +100,14 @@ impl<'v> Group<'v> {
             _ => "Provider not known",
         };
         let (one, many) = if self.side == Side::Input { ("input", "inputs") } else { ("output", "outputs") };
-        format!("{what}: {}", amount(self.count, self.bytes, one, many))
+        shown!("{}: {}", what, amount(self.count, self.bytes, one, many))
     }
 
     /// The phases in words.
-    pub(super) fn phases(&self) -> String {
-        let names: Vec<_> =
-            PHASES.iter().enumerate().filter(|(nth, _)| self.in_phases.has(*nth)).map(|(_, (name, _))| *name).collect();
-        if names.is_empty() { "in no phase".to_owned() } else { names.join(" and ") }
+    pub(super) fn phases(&self) -> Shown<'static> {
+        let phases = PHASES.iter().enumerate().filter(|(nth, _)| self.in_phases.has(*nth));
+        let names = Shown::joined(phases.map(|(_, (name, _))| *name), " and ");
+        if names.is_empty() { Shown::own("in no phase") } else { names }
     }
 }
 

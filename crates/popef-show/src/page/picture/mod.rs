@@ -7,7 +7,8 @@ mod svg;
 use popef::Metadata;
 use popef::types::TensorType;
 
-use super::html::Html;
+use crate::output::html::Html;
+use crate::output::shown::Shown;
 use crate::output::units;
 use crate::report::file::FileReport;
 use crate::report::metadata::{AnchorView, MetadataView, Provider};
@@ -24,19 +25,20 @@ pub(super) fn write(
     let groups = Groups::of(reports, view, metadata);
     let words = words(&groups);
     html.put("<figure class=\"flow\">\n");
-    svg::wide(html, &groups, metadata, &format!("wide-{number}"), &words);
-    svg::narrow(html, &groups, metadata, &format!("narrow-{number}"), &words);
-    html.put("<figcaption>").put(&words).put("</figcaption>\n</figure>\n");
+    svg::wide(html, &groups, metadata, &shown!("wide-{}", number), &words);
+    svg::narrow(html, &groups, metadata, &shown!("narrow-{}", number), &words);
+    html.put(markup!("<figcaption>{}</figcaption>\n</figure>\n", words));
 }
 
 /// The picture in words.
-fn words(groups: &Groups<'_>) -> String {
-    let of = |side| -> Vec<String> {
+fn words(groups: &Groups<'_>) -> Shown<'static> {
+    let list = |side| {
         let groups = groups.list.iter().filter(|group| group.side == side);
-        groups.map(|group| format!("{} ({})", group.title().to_lowercase(), group.phases())).collect()
+        let words =
+            groups.map(|group| shown!("{} ({})", Shown::message(&group.title().to_lowercase()), group.phases()));
+        Some(Shown::joined(words, "; ")).filter(|words| !words.is_empty()).unwrap_or(Shown::own("none"))
     };
-    let list = |words: Vec<String>| if words.is_empty() { "none".to_owned() } else { words.join("; ") };
-    format!("Inputs: {}. Outputs: {}.", list(of(Side::Input)), list(of(Side::Output)))
+    shown!("Inputs: {}. Outputs: {}.", list(Side::Input), list(Side::Output))
 }
 
 /// Whether an anchor is not an output.
@@ -50,23 +52,22 @@ pub(super) fn is_users(view: &AnchorView<'_>) -> bool {
 }
 
 /// The type and the shape of an anchor: `F32 [1, 3, 224, 224]`.
-pub(super) fn holds(view: &AnchorView<'_>) -> String {
-    const MOST: usize = 8;
+pub(super) fn holds(view: &AnchorView<'_>) -> Shown<'static> {
     let info = &view.anchor.tensor_info;
-    let extents = info.shape.iter().take(MOST).map(ToString::to_string);
-    let dots = (info.shape.len() > MOST).then(|| "...".to_owned());
-    format!("{} [{}]", info.data_type, extents.chain(dots).collect::<Vec<_>>().join(", "))
+    shown!("{} [{}]", info.data_type, first(&info.shape, 8))
 }
 
 /// Numbers with commas between them. There are few, unless a file lies.
-pub(super) fn numbers(numbers: &[u32]) -> String {
-    const MOST: usize = 16;
-    let shown = numbers.iter().take(MOST).map(ToString::to_string);
-    let dots = (numbers.len() > MOST).then(|| "...".to_owned());
-    shown.chain(dots).collect::<Vec<_>>().join(", ")
+pub(super) fn numbers(numbers: &[u32]) -> Shown<'static> {
+    first(numbers, 16)
+}
+
+fn first<N: Copy + Into<Shown<'static>>>(numbers: &[N], most: usize) -> Shown<'static> {
+    let dots = (numbers.len() > most).then_some(Shown::own("..."));
+    Shown::joined(numbers.iter().take(most).map(|number| (*number).into()).chain(dots), ", ")
 }
 
 /// `2 inputs, 1.5 KiB`
-pub(super) fn amount(count: usize, bytes: u64, one: &str, many: &str) -> String {
-    format!("{}, {}", units::many(count, one, many), units::size(bytes))
+pub(super) fn amount(count: usize, bytes: u64, one: &'static str, many: &'static str) -> Shown<'static> {
+    shown!("{}, {}", units::many(count, one, many), units::size(bytes))
 }

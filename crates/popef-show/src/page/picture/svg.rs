@@ -3,12 +3,13 @@
 use popef::Metadata;
 use popef::types::Text;
 
-use super::super::html::{Html, shown};
 use super::groups::{End, Group, Groups, PHASES, Side};
 use super::holds;
 use super::numbers;
-use crate::output::units;
-use crate::output::units::{shorten, width};
+use crate::output::html::Html;
+use crate::output::shown::{Show, Shown};
+use crate::output::units::thousands;
+use crate::output::width::width;
 
 /// The width of a letter, in hundredths of a unit: the font has 12 units.
 const LETTER: usize = 725;
@@ -32,7 +33,7 @@ impl Frame {
 }
 
 /// Side by side: inputs, programs, outputs.
-pub(super) fn wide(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata, id: &str, words: &str) {
+pub(super) fn wide(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata, id: &Shown<'_>, words: &Shown<'_>) {
     const CARD: usize = 372;
     const BOX: usize = 190;
     const WIDTH: usize = 1080;
@@ -56,7 +57,7 @@ pub(super) fn wide(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata
                     }
                 }
             }
-            card(html, Frame { x, y, width: CARD }, group, "");
+            card(html, Frame { x, y, width: CARD }, group, &Shown::default());
             y += card_height(group) + GAP;
         }
     }
@@ -65,7 +66,7 @@ pub(super) fn wide(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata
 }
 
 /// One below the other. The phases of each group are written, not drawn.
-pub(super) fn narrow(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata, id: &str, words: &str) {
+pub(super) fn narrow(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metadata, id: &Shown<'_>, words: &Shown<'_>) {
     const WIDTH: usize = 356;
     const ARROW: usize = 34;
     let phases = phases(metadata);
@@ -89,9 +90,9 @@ pub(super) fn narrow(html: &mut Html<'_>, groups: &Groups<'_>, metadata: &Metada
     html.put("</svg>\n");
 }
 
-fn begin(html: &mut Html<'_>, class: &str, id: &str, (width, height): (usize, usize), words: &str) {
-    html.put(&format!("<svg class=\"{class}\" viewBox=\"-1 -1 {} {}\" role=\"img\" ", width + 2, height + 2));
-    html.put(&format!("aria-labelledby=\"{id}\">\n<title id=\"{id}\">")).text(words).put("</title>\n");
+fn begin(html: &mut Html<'_>, class: &'static str, id: &Shown<'_>, (width, height): (usize, usize), words: &Shown<'_>) {
+    html.put(markup!("<svg class=\"{}\" viewBox=\"-1 -1 {} {}\" role=\"img\" ", class, width + 2, height + 2));
+    html.put(markup!("aria-labelledby=\"{}\">\n<title id=\"{}\">{}</title>\n", id, id, words));
 }
 
 /// Cards below each other. Returns where they end.
@@ -114,17 +115,15 @@ fn card_height(group: &Group<'_>) -> usize {
 }
 
 /// A group: its title, its first anchors, and how many more there are.
-fn card(html: &mut Html<'_>, frame: Frame, group: &Group<'_>, tag: &str) {
+fn card(html: &mut Html<'_>, frame: Frame, group: &Group<'_>, tag: &Shown<'_>) {
     let Frame { x, y, width } = frame;
-    html.put(&format!("<g class=\"card {}\">", class(group.end)));
-    html.put(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" rx=\"8\"/>", card_height(group)));
-    html.put(&format!(
-        "<rect class=\"edge\" x=\"{x}\" y=\"{y}\" width=\"4\" height=\"{}\" rx=\"2\"/>",
-        card_height(group)
-    ));
+    let height = card_height(group);
+    html.put(markup!("<g class=\"card {}\">", class(group.end)));
+    html.put(markup!("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"8\"/>", x, y, width, height));
+    html.put(markup!("<rect class=\"edge\" x=\"{}\" y=\"{}\" width=\"4\" height=\"{}\" rx=\"2\"/>", x, y, height));
     let title = group.title();
     let room = frame.letters().saturating_sub(tag.len() + 1);
-    text(html, (x + 14, y + 20), "head", &shorten(&title, room));
+    text(html, (x + 14, y + 20), "head", title.shortened(room));
     if !tag.is_empty() {
         text(html, (x + width - 10, y + 20), "end", tag);
     }
@@ -135,35 +134,35 @@ fn card(html: &mut Html<'_>, frame: Frame, group: &Group<'_>, tag: &str) {
     }
     let more = group.count.saturating_sub(group.named().len());
     if more > 0 {
-        text(html, (x + 14, at), "more", &format!("and {} more", units::thousands(more)));
+        text(html, (x + 14, at), "more", shown!("and {} more", thousands(more)));
     }
     html.put("</g>\n");
 }
 
 /// The name of an anchor, and on the right its type and shape. Pointing at it shows the full name.
-fn anchor(html: &mut Html<'_>, frame: Frame, name: &Text<'_>, holds: &str) {
-    let name = shown(name);
+fn anchor(html: &mut Html<'_>, frame: Frame, name: &Text<'_>, holds: &Shown<'_>) {
+    let name = Shown::escaped(name);
     let all = frame.letters();
-    let holds = shorten(holds, all / 2);
-    html.put("<g><title>").text(&name).put("</title>");
-    text(html, (frame.x + 14, frame.y), "name", &shorten(&name, all.saturating_sub(width(&holds) + 2)));
-    text(html, (frame.x + frame.width - 10, frame.y), "end", &holds);
+    let holds = holds.shortened(all / 2);
+    html.put(markup!("<g><title>{}</title>", name));
+    text(html, (frame.x + 14, frame.y), "name", name.shortened(all.saturating_sub(width(&holds) + 2)));
+    text(html, (frame.x + frame.width - 10, frame.y), "end", holds);
     html.put("</g>");
 }
 
 const PHASE: usize = 48;
 
 /// The phases that have programs: which of [`PHASES`] each is, and its programs.
-fn phases(metadata: &Metadata) -> Vec<(usize, String)> {
+fn phases(metadata: &Metadata) -> Vec<(usize, Shown<'static>)> {
     let flow = &metadata.program_flow;
     let all = [&flow.load, &flow.main, &flow.save].into_iter().enumerate();
     let name = |index: u32| metadata.programs_map.iter().find(|info| info.index == index).map(|info| &info.name);
     let words = |programs: &[u32]| match programs {
         [one] => match name(*one) {
-            Some(name) => format!("program {one} {}", shown(name)),
-            None => format!("program {one}"),
+            Some(name) => shown!("program {} {}", one, Shown::escaped(name)),
+            None => shown!("program {}", one),
         },
-        all => format!("programs {}", numbers(all)),
+        all => shown!("programs {}", numbers(all)),
     };
     all.filter(|(_, programs)| !programs.is_empty()).map(|(nth, programs)| (nth, words(programs))).collect()
 }
@@ -172,14 +171,20 @@ fn phase_y(box_y: usize, place: usize) -> usize {
     box_y + HEAD + 6 + place * (PHASE + 8)
 }
 
-fn box_height(phases: &[(usize, String)]) -> usize {
+fn box_height(phases: &[(usize, Shown<'_>)]) -> usize {
     HEAD + 6 + phases.len().max(1) * (PHASE + 8)
 }
 
-fn model_box(html: &mut Html<'_>, frame: Frame, phases: &[(usize, String)]) {
+fn model_box(html: &mut Html<'_>, frame: Frame, phases: &[(usize, Shown<'_>)]) {
     let Frame { x, y, width } = frame;
     html.put("<g class=\"programs\">");
-    html.put(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" rx=\"10\"/>", box_height(phases)));
+    html.put(markup!(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"10\"/>",
+        x,
+        y,
+        width,
+        box_height(phases)
+    ));
     text(html, (x + 14, y + 22), "head", "The model on the IPU");
     if phases.is_empty() {
         text(html, (x + 14, y + HEAD + 30), "more", "no programs to run");
@@ -187,38 +192,35 @@ fn model_box(html: &mut Html<'_>, frame: Frame, phases: &[(usize, String)]) {
     for (place, (phase, programs)) in phases.iter().enumerate() {
         let top = phase_y(y, place);
         let (name, when) = PHASES.get(*phase).copied().unwrap_or_default();
-        html.put(&format!("<g><title>{name}, {when}: ")).text(programs).put("</title>");
-        html.put(&format!("<rect class=\"phase\" x=\"{}\" y=\"{top}\" width=\"{}\"", x + 8, width - 16));
-        html.put(&format!(" height=\"{PHASE}\" rx=\"6\"/>"));
+        html.put(markup!("<g><title>{}, {}: {}</title>", name, when, programs));
+        html.put(markup!("<rect class=\"phase\" x=\"{}\" y=\"{}\" width=\"{}\"", x + 8, top, width - 16));
+        html.put(markup!(" height=\"{}\" rx=\"6\"/>", PHASE));
         text(html, (x + 20, top + 20), "name", name);
         let room = frame.letters().saturating_sub(2);
-        text(html, (x + 20, top + 38), "more", &shorten(programs, room));
+        text(html, (x + 20, top + 38), "more", programs.shortened(room));
         html.put("</g>");
     }
     html.put("</g>\n");
 }
 
-fn text(html: &mut Html<'_>, (x, y): (usize, usize), class: &str, words: &str) {
-    html.put(&format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">")).text(words).put("</text>");
+fn text(html: &mut Html<'_>, (x, y): (usize, usize), class: &'static str, words: impl Show) {
+    html.put(markup!("<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>", class, x, y, words));
 }
 
 /// A bent line with a head.
 fn arrow(html: &mut Html<'_>, (x, y): (usize, usize), (to_x, to_y): (usize, usize), end: End) {
     let (tip, bend) = (to_x - 2, (to_x - x) / 2 + x);
-    html.put(&format!(
-        "<g class=\"arrow {}\"><path d=\"M{x} {y}C{bend} {y} {bend} {to_y} {} {to_y}\"/>",
-        class(end),
-        tip - 7
-    ));
-    html.put(&format!("<path class=\"tip\" d=\"M{tip} {to_y}l-9 -5v10z\"/></g>\n"));
+    let line = markup!("M{} {}C{} {} {} {} {} {}", x, y, bend, y, bend, to_y, tip - 7, to_y);
+    html.put(markup!("<g class=\"arrow {}\"><path d=\"{}\"/>", class(end), line));
+    html.put(markup!("<path class=\"tip\" d=\"M{} {}l-9 -5v10z\"/></g>\n", tip, to_y));
 }
 
 /// An arrow down the middle of a frame.
 fn down(html: &mut Html<'_>, frame: Frame, length: usize) {
     let (x, y) = (frame.x + frame.width / 2, frame.y);
     let tip = y + length - 4;
-    html.put(&format!("<g class=\"arrow\"><path d=\"M{x} {}V{}\"/>", y + 4, tip - 8));
-    html.put(&format!("<path class=\"tip\" d=\"M{x} {tip}l-6 -9h12z\"/></g>\n"));
+    html.put(markup!("<g class=\"arrow\"><path d=\"M{} {}V{}\"/>", x, y + 4, tip - 8));
+    html.put(markup!("<path class=\"tip\" d=\"M{} {}l-6 -9h12z\"/></g>\n", x, tip));
 }
 
 fn class(end: End) -> &'static str {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use poplar_inspect::profile::{Activity, ExecutionProfile, GraphProfile, Selection, categories, steps};
 use serde::Serialize;
 
-use crate::page::data::json;
-use crate::page::html::Html;
+use crate::output::html::Html;
+use crate::output::shown::Shown;
 use crate::page::tables::brief;
 
 /// The maximum number of values by tile on the page, besides the sums.
@@ -23,9 +23,9 @@ const NAME_BYTES: usize = 400_000;
 struct Data<'d> {
     tiles_per_ipu: u64,
     bytes_per_tile: Option<u64>,
-    metrics: Vec<(String, &'d [u64])>,
+    metrics: Vec<(Shown<'static>, &'d [u64])>,
     kinds: Vec<&'static str>,
-    names: Vec<String>,
+    names: Vec<Shown<'static>>,
     /// Five numbers for each step, in the order of time: its number, kind, name, first cycle, and cycles until its end.
     steps: Vec<u64>,
     all_steps: usize,
@@ -45,26 +45,24 @@ pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option
         all_steps,
         clock: graph.target.clock_frequency.filter(|clock| *clock > 0),
     };
-    html.put("<script type=\"application/json\" id=\"data\">");
-    json(html, &data);
-    html.put("</script>\n");
+    html.put("<script type=\"application/json\" id=\"data\">").json(&data).put("</script>\n");
 }
 
 /// The values by tile that can be shown. The first one always is.
-fn metrics(graph: &GraphProfile) -> Vec<(String, &[u64])> {
+fn metrics(graph: &GraphProfile) -> Vec<(Shown<'static>, &[u64])> {
     let Some(memory) = &graph.memory else { return Vec::new() };
-    let mut metrics: Vec<(String, &[u64])> = Vec::new();
+    let mut metrics: Vec<(Shown<'static>, &[u64])> = Vec::new();
     if let Some(by_tile) = &memory.by_tile {
-        metrics.push(("all, with gaps".to_owned(), &by_tile.total_including_gaps));
-        metrics.push(("all data".to_owned(), &by_tile.total));
+        metrics.push((Shown::own("all, with gaps"), &by_tile.total_including_gaps));
+        metrics.push((Shown::own("all data"), &by_tile.total));
     }
     if let Some(liveness) = &memory.liveness {
-        metrics.push(("always live".to_owned(), &liveness.always_live_by_tile));
-        metrics.push(("most of the rest".to_owned(), &liveness.max_not_always_live_by_tile));
+        metrics.push((Shown::own("always live"), &liveness.always_live_by_tile));
+        metrics.push((Shown::own("most of the rest"), &liveness.max_not_always_live_by_tile));
     }
     for row in categories(graph, &Selection::largest(CATEGORIES)) {
         if let Some(category) = memory.by_category.iter().find(|category| *category.name == *row.category) {
-            metrics.push((brief(row.category), &category.total));
+            metrics.push((brief(&row.category.into()), &category.total));
         }
     }
     metrics.retain(|(_, bytes)| !bytes.is_empty());
@@ -78,7 +76,7 @@ fn metrics(graph: &GraphProfile) -> Vec<(String, &[u64])> {
     metrics
 }
 
-fn timed(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
+fn timed(execution: &ExecutionProfile) -> (Vec<Shown<'static>>, Vec<u64>, usize) {
     let longest = steps(execution, &Selection::largest(STEPS));
     let mut longest: Vec<_> = longest
         .filter_map(|row| {
@@ -86,7 +84,7 @@ fn timed(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
         })
         .collect();
     longest.sort_unstable();
-    let mut names: Vec<String> = vec![String::new()];
+    let mut names: Vec<Shown<'static>> = vec![Shown::default()];
     let mut known: HashMap<&str, u64> = HashMap::new();
     let (mut numbers, mut room) = (Vec::with_capacity(longest.len().saturating_mul(5)), NAME_BYTES);
     for (from, step, to, activity, name) in longest {
@@ -98,7 +96,7 @@ fn timed(execution: &ExecutionProfile) -> (Vec<String>, Vec<u64>, usize) {
             None => {
                 room = room.saturating_sub(name.len());
                 let next = names.len() as u64;
-                names.push(brief(name));
+                names.push(brief(&name.into()));
                 known.insert(name, next);
                 next
             }

@@ -4,8 +4,10 @@ use std::convert::Infallible;
 
 use poplar_inspect::profile::{ExecutionProfile, GraphProfile, TimelineEvent, liveness, timeline};
 
+use crate::output::html::{Html, bdi};
+use crate::output::shown::Shown;
 use crate::output::units::size;
-use crate::page::html::Html;
+use crate::page::tables::brief;
 
 /// The number of columns of the picture. Each shows the maximum in its range.
 const COLUMNS: usize = 500;
@@ -16,37 +18,30 @@ pub(super) fn write(html: &mut Html<'_>, graph: &GraphProfile, execution: Option
     let columns = columns(&points);
     let always = sums.always_live_sum;
     let top = always.saturating_add(columns.iter().copied().max().unwrap_or_default()).max(1);
-    html.put("<section id=\"liveness\"><h2>Live memory</h2>\n<p>")
-        .text(&size(always))
-        .put(" are always live on all tiles together, and up to ");
-    html.text(&size(sums.peak_not_always_live_bytes)).put(" more at one moment");
+    let most = size(sums.peak_not_always_live_bytes);
+    html.put("<section id=\"liveness\"><h2>Live memory</h2>\n<p>").put(size(always));
+    html.put(markup!(" are always live on all tiles together, and up to {} more at one moment", most));
     if let Some(path) = &sums.peak_path
         && let (Some(kind), Some(program)) = (path.types.last(), path.steps.programs.last())
     {
-        html.put(": in program ").value(program).put(", ").text(&crate::output::escape::escape(kind));
+        html.put(markup!(": in program {}, {}", program, Shown::escaped(&**kind)));
         if let Some(name) = path.names.iter().rev().flatten().next() {
-            html.put(", in <bdi>").text(&crate::page::tables::brief(name)).put("</bdi>");
+            html.put(", in ").put(bdi(brief(&Shown::escaped(&**name))));
         }
     }
     html.put(".</p>\n");
     if !columns.is_empty() {
-        html.put("<svg class=\"curve\" viewBox=\"0 0 ")
-            .value(COLUMNS)
-            .put(" 120\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Live bytes\">");
+        html.put(markup!("<svg class=\"curve\" viewBox=\"0 0 {} 120\" ", COLUMNS));
+        html.put("preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Live bytes\"><path class=\"rest\" d=\"M0 120");
         let height = |bytes: u64| 120.0 - float(bytes) / float(top) * 118.0;
         let width = float(COLUMNS as u64) / float(columns.len() as u64);
-        html.put("<path class=\"rest\" d=\"M0 120");
         for (nth, bytes) in (0_u64..).zip(&columns) {
             let (x, y) = (float(nth) * width, height(always.saturating_add(*bytes)));
-            html.put(&format!("L{x:.1} {y:.1}H{:.1}", x + width));
+            html.put(markup!("L{:.1} {:.1}H{:.1}", x, y, x + width));
         }
-        html.put("V120Z\"/>")
-            .put(&format!("<path class=\"always\" d=\"M0 120V{:.1}H{COLUMNS}V120Z\"/></svg>\n", height(always)));
-        html.put("<p class=\"quiet\">From 0 to ")
-            .text(&size(top))
-            .put(", over ")
-            .put(over)
-            .put(". The lower part is always live.</p>\n");
+        let always = markup!("M0 120V{:.1}H{}V120Z", height(always), COLUMNS);
+        html.put(markup!("V120Z\"/><path class=\"always\" d=\"{}\"/></svg>\n<p class=\"quiet\">", always));
+        html.put(markup!("From 0 to {}, over {}. The lower part is always live.</p>\n", size(top), over));
     }
     html.put("</section>\n");
 }

@@ -7,16 +7,18 @@
 mod data;
 mod liveness;
 
-use std::io::{self, Write};
+use std::io;
 
 use poplar_inspect::profile::{
     ExecutionProfile, Facts, GraphProfile, Selection, categories, compute_sets, exchanges, facts, steps, tiles,
     vertex_types,
 };
 
-use super::html::Html;
 use super::tables::{brief, table_of};
 use super::{STYLE, head};
+use crate::output::html::{Html, bdi};
+use crate::output::out::Out;
+use crate::output::shown::{Show, Shown};
 use crate::output::units::{counted, size, thousands};
 
 const OWN_STYLE: &str = include_str!("profile.css");
@@ -49,24 +51,25 @@ const COLORS: usize = 7;
 /// A page about a profiling report.
 ///
 /// ```
-/// use popef_show::ProfilePage;
+/// use popef_show::{Out, ProfilePage, Shown};
 /// use poplar_inspect::profile::{ReadOptions, Report};
 ///
 /// let json = r#"{"target":{"numIPUs":1,"numTiles":2,"tilesPerIPU":2,"bytesPerTile":100},
 ///     "memory":{"byTile":{"total":[70,80],"totalIncludingGaps":[70,120]}}}"#;
 /// let report = Report::read(json.as_bytes(), &ReadOptions::default())?;
 /// let graph = report.graph.as_ref().expect("it has a target");
-/// let mut html = Vec::new();
-/// ProfilePage { title: "Two tiles", made_by: "an example", graph, execution: None }.write(&mut html)?;
-/// assert!(String::from_utf8(html)?.contains("tile 1 needs 120 B of 100 B"));
+/// let mut html = Out::in_memory(false);
+/// let title = Shown::own("Two tiles");
+/// ProfilePage { title: &title, made_by: "an example", graph, execution: None }.write(&mut html)?;
+/// assert!(String::from_utf8(html.into_bytes())?.contains("tile 1 needs 120 B of 100 B"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ProfilePage<'p> {
     /// The heading.
-    pub title: &'p str,
+    pub title: &'p Shown<'p>,
     /// The program and its version.
-    pub made_by: &'p str,
+    pub made_by: &'static str,
     /// The graph profile.
     pub graph: &'p GraphProfile,
     /// The execution profile, if there is one.
@@ -75,8 +78,8 @@ pub struct ProfilePage<'p> {
 
 impl ProfilePage<'_> {
     /// Writes the page.
-    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
-        let mut html = Html::new(to);
+    pub fn write(&self, out: &mut Out) -> io::Result<()> {
+        let mut html = Html::within(out);
         let facts = facts(self.graph, self.execution);
         head(&mut html, self.title, POLICY, &[STYLE, OWN_STYLE]);
         html.put("<body>\n");
@@ -93,7 +96,7 @@ impl ProfilePage<'_> {
         if self.execution.is_none() {
             html.put("<li>There is no execution profile, so nothing is known of time.</li>");
         }
-        html.put("</ul></section>\n</main>\n<footer>Made by ").text(self.made_by).put(".</footer>\n");
+        html.put(markup!("</ul></section>\n</main>\n<footer>Made by {}.</footer>\n", self.made_by));
         data::write(&mut html, self.graph, self.execution);
         html.put("<script>").put(SCRIPT).put("</script>\n</body>\n</html>\n");
         html.finish()
@@ -101,38 +104,40 @@ impl ProfilePage<'_> {
 
     fn overview(&self, html: &mut Html<'_>, facts: &Facts<'_>) {
         let target = &self.graph.target;
-        html.put("<header><p class=\"kind\">Profiling report</p>\n<h1>").text(self.title).put("</h1>\n");
+        html.put(markup!("<header><p class=\"kind\">Profiling report</p>\n<h1>{}</h1>\n", self.title));
         if let Some(memory) = facts.memory.as_ref().filter(|memory| memory.sums.over_memory.fits == Some(false)) {
             let over = &memory.sums.over_memory;
             let needs = memory.sums.with_gaps.as_ref().filter(|_| !over.with_gaps.is_empty());
             html.put("<p class=\"damage\">It does not fit: ");
-            if let Some((tiles, limit)) = needs.zip(target.bytes_per_tile) {
-                html.put("tile ").value(tiles.max_tile).put(" needs ").text(&size(tiles.max));
-                html.put(" of ").text(&size(limit)).put(".</p>\n");
-            } else {
-                html.text(&size(over.overflowed_bytes));
-                html.put(" have no place in the region of memory that they need.</p>\n");
-            }
+            html.put(match needs.zip(target.bytes_per_tile) {
+                Some((tiles, limit)) => {
+                    markup!("tile {} needs {} of {}.</p>\n", tiles.max_tile, size(tiles.max), size(limit))
+                }
+                None => markup!(
+                    "{} have no place in the region of memory that they need.</p>\n",
+                    size(over.overflowed_bytes)
+                ),
+            });
         }
         html.put("<dl class=\"figures\">");
         let ipus = target.num_ipus.unwrap_or(1);
-        figure(html, "Tiles", &format!("{} on {}", thousands(target.num_tiles), counted(ipus, "IPU", "IPUs")), "");
+        figure(html, "Tiles", shown!("{} on {}", thousands(target.num_tiles), counted(ipus, "IPU", "IPUs")), "");
         if let Some(memory) = &facts.memory {
             let over = &memory.sums.over_memory;
             let state = over.fits.map_or("", |fits| if fits { "good" } else { "error" });
             if let Some(tiles) = &memory.sums.with_gaps {
-                figure(html, "Fullest tile", &size(tiles.max), state);
+                figure(html, "Fullest tile", size(tiles.max), state);
             }
             if let Some(tiles) = &memory.sums.without_gaps {
-                figure(html, "All data", &size(tiles.sum), "");
+                figure(html, "All data", size(tiles.sum), "");
             }
-            let too_full = over.fits.map_or_else(|| "unknown".to_owned(), |_| thousands(over.with_gaps.len()));
-            figure(html, "Tiles over their memory", &too_full, state);
+            let too_full = over.fits.map_or_else(|| Shown::own("unknown"), |_| thousands(over.with_gaps.len()));
+            figure(html, "Tiles over their memory", too_full, state);
         }
         if let Some(simulation) = facts.execution.as_ref().and_then(|execution| execution.simulation.as_ref()) {
-            let cycles = simulation.cycles.map_or_else(|| "unknown".to_owned(), thousands);
-            figure(html, "Cycles", &cycles, "");
-            figure(html, "Steps", &thousands(simulation.step_count), "");
+            let cycles = simulation.cycles.map_or_else(|| Shown::own("unknown"), thousands);
+            figure(html, "Cycles", cycles, "");
+            figure(html, "Steps", thousands(simulation.step_count), "");
         }
         html.put("</dl></header>\n");
     }
@@ -158,22 +163,22 @@ impl ProfilePage<'_> {
         // The largest have their own colours.
         let largest = rows.get(..COLORS).unwrap_or(&rows);
         let rest = rows.len() > largest.len();
-        let mut parts: Vec<_> = largest.iter().map(|row| (brief(row.category), size(row.size), row.share)).collect();
+        let mut parts: Vec<_> =
+            largest.iter().map(|row| (brief(&row.category.into()), size(row.size), row.share)).collect();
         if rest {
             let shown = parts.iter().map(|(_, _, share)| share).sum::<f64>();
-            parts.push(("others".to_owned(), String::new(), (1.0 - shown).max(0.0)));
+            parts.push((Shown::own("others"), Shown::default(), (1.0 - shown).max(0.0)));
         }
         let mut from = 0.0;
         for (nth, (name, size, share)) in parts.iter().enumerate() {
             let width = share * 1000.0;
-            html.put("<rect class=\"c").value(nth);
-            html.put(&format!("\" x=\"{from:.2}\" y=\"0\" height=\"24\" width=\"{width:.2}\"><title>"));
-            html.text(name).put(" ").text(size).put("</title></rect>");
+            let place = markup!("x=\"{:.2}\" y=\"0\" height=\"24\" width=\"{:.2}\"", from, width);
+            html.put(markup!("<rect class=\"c{}\" {}><title>{} {}</title></rect>", nth, place, name, size));
             from += width;
         }
         html.put("</svg>\n<ul class=\"legend\">");
         for (nth, (name, _, _)) in parts.iter().enumerate() {
-            html.put("<li><i class=\"c").value(nth).put("\"></i><bdi>").text(name).put("</bdi></li>");
+            html.put(markup!("<li><i class=\"c{}\"></i>{}</li>", nth, bdi(name)));
         }
         html.put("</ul>\n");
         let keys = ["category", "size", "share", "most", "mostTile", "tiles", "overlapped", "overflowed"];
@@ -215,8 +220,8 @@ impl ProfilePage<'_> {
     }
 }
 
-fn figure(html: &mut Html<'_>, what: &str, value: &str, class: &str) {
-    html.put("<div class=\"").put(class).put("\"><dt>").put(what).put("</dt><dd>").text(value).put("</dd></div>");
+fn figure(html: &mut Html<'_>, what: &'static str, value: impl Show, class: &'static str) {
+    html.put(markup!("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>", class, what, value));
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl Args {
         &self,
         tool: &Tool,
         path: &Path,
-        noun: &str,
+        noun: &'static str,
         write: impl FnOnce(&mut Out) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.place(path).write_report(tool, &self.inputs().collect::<Vec<_>>(), noun, write)

@@ -8,7 +8,7 @@ use popef_cli::signals::is_stopped;
 use popef_cli::tool::Tool;
 use popef_ops::Error;
 use popef_show::profile::{Profile, Timeline};
-use popef_show::{counted, escape};
+use popef_show::{Kind, counted};
 
 use super::Args;
 use crate::common::page::MADE_BY;
@@ -34,10 +34,10 @@ impl Args {
         let sums = self.write_file(tool, path, "a timeline", |out| timeline.write(out).map_err(unwritten))?;
         if path.as_os_str() != "-" {
             let mut out = tool.out();
-            out.put(&escape(&path.to_string_lossy())).put("  ");
-            out.put(&counted(sums.steps, "step", "steps"));
+            out.text(Kind::Plain, &path.as_os_str().as_encoded_bytes().into()).put("  ");
+            out.put(counted(sums.steps, "step", "steps"));
             if sums.without_time > 0 {
-                out.put(&format!(", and {} that the report has no times for", sums.without_time));
+                out.put(", and ").put(sums.without_time).put(" that the report has no times for");
             }
             out.end_line().and_then(|()| out.send()).map_err(unwritten)?;
         }

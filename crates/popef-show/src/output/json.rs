@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::ser::Formatter;
 
-use crate::output::escape::is_plain;
-use crate::output::out::Out;
+use super::escape::is_plain;
+use super::out::Out;
 
 /// An object of these members. They have the attributes of serde's derive, so that `#[serde(flatten)]` adds the members of another
 /// object, or of an `Option` of one. Keys are in camel case.
@@ -131,7 +131,7 @@ fn write_safe<W: ?Sized + Write>(writer: &mut W, text: &str) -> io::Result<()> {
 
 /// Writes a value.
 pub(crate) fn value(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
-    Ok(value.serialize(&mut serde_json::Serializer::with_formatter(out, Safe))?)
+    Ok(value.serialize(&mut serde_json::Serializer::with_formatter(out.raw(), Safe))?)
 }
 
 /// Writes a value as JSON on a line of its own.
@@ -144,7 +144,7 @@ pub fn line(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
 pub fn lines(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
     // Line feeds in texts are escaped, so each one is between tokens.
     for line in serde_json::to_string_pretty(value)?.lines() {
-        write_safe(out, line)?;
+        write_safe(&mut out.raw(), line)?;
         out.end_line()?;
     }
     Ok(())
@@ -180,7 +180,11 @@ pub(crate) fn list(out: &mut Out, elements: impl Iterator<Item: Serialize>) -> i
 }
 
 /// Writes a further member of an object: a list with an element on each line.
-pub(crate) fn member_list(out: &mut Out, key: &str, elements: impl Iterator<Item: Serialize>) -> io::Result<()> {
+pub(crate) fn member_list(
+    out: &mut Out,
+    key: &'static str,
+    elements: impl Iterator<Item: Serialize>,
+) -> io::Result<()> {
     out.put(",\n\"").put(key).put("\":");
     list(out, elements)
 }
@@ -195,14 +199,19 @@ pub(crate) struct LongObject {
 #[cfg(feature = "reports")]
 impl LongObject {
     /// Writes the first members, and the start of the list.
-    pub(crate) fn begin(out: &mut Out, head: &impl Serialize, list: &str) -> io::Result<Self> {
+    pub(crate) fn begin(out: &mut Out, head: &impl Serialize, list: &'static str) -> io::Result<Self> {
         open(out, head, list)?;
         out.end_line()?;
         Ok(LongObject { is_empty: true })
     }
 
     /// The same of one of several objects.
-    pub(crate) fn begin_nth(out: &mut Out, index: usize, head: &impl Serialize, list: &str) -> io::Result<Self> {
+    pub(crate) fn begin_nth(
+        out: &mut Out,
+        index: usize,
+        head: &impl Serialize,
+        list: &'static str,
+    ) -> io::Result<Self> {
         out.put(if index == 0 { "" } else { "," });
         LongObject::begin(out, head, list)
     }
@@ -228,10 +237,10 @@ pub fn end_of_files(out: &mut Out, network: Network) -> io::Result<()> {
 }
 
 /// Begins an object whose last member is a list, up to its elements.
-pub(crate) fn open(out: &mut Out, head: &impl Serialize, list: &str) -> io::Result<()> {
+pub(crate) fn open(out: &mut Out, head: &impl Serialize, list: &'static str) -> io::Result<()> {
     let head = members(head)?;
     out.put("{");
-    out.write_all(&head)?;
+    out.pass_on(&head)?;
     out.put(if head.is_empty() { "\"" } else { ",\"" }).put(list).put("\":[");
     Ok(())
 }
@@ -240,7 +249,7 @@ pub(crate) fn open(out: &mut Out, head: &impl Serialize, list: &str) -> io::Resu
 fn close(out: &mut Out, tail: &impl Serialize) -> io::Result<()> {
     let tail = members(tail)?;
     out.put(if tail.is_empty() { "]" } else { "]," });
-    out.write_all(&tail)?;
+    out.pass_on(&tail)?;
     out.put("}");
     Ok(())
 }
@@ -298,13 +307,13 @@ impl<S: Read + Write + Seek> JsonRows<S> {
     }
 
     /// Writes objects, each with the rows of its list as the last member, which has the name `key`. Commas are between them.
-    pub fn write_objects<T: Serialize>(mut self, out: &mut Out, objects: &[T], key: &str) -> io::Result<()> {
+    pub fn write_objects<T: Serialize>(mut self, out: &mut Out, objects: &[T], key: &'static str) -> io::Result<()> {
         self.spool.seek(SeekFrom::Start(0))?;
         for (nth, object) in objects.iter().enumerate() {
             out.put(if nth == 0 { "" } else { "," });
             open(out, object, key)?;
             let len = self.lists.get(nth).copied().unwrap_or(0);
-            io::copy(&mut self.spool.get_mut().take(len), out)?;
+            io::copy(&mut self.spool.get_mut().take(len), &mut out.raw())?;
             out.put("]}");
         }
         Ok(())
