@@ -86,7 +86,7 @@ pub struct Narrow {
     #[arg(
         long,
         value_name = "N",
-        value_parser = count(),
+        value_parser = count,
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "10"

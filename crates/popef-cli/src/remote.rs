@@ -7,6 +7,8 @@ use clap::{ArgAction, Args};
 use popef_open::configure_remote;
 use popef_remote::Options;
 
+use crate::values::size_from_one;
+
 /// The heading of these options.
 pub const OTHER_MACHINES: &str = "Files on other machines";
 
@@ -31,9 +33,13 @@ pub struct RemoteArgs {
     /// It is always allowed to this machine.
     #[arg(long, global = true, hide_short_help = true)]
     allow_http: bool,
-    /// How many bytes the first request for a file asks for (default 65536)
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=1 << 24), global = true, hide_short_help = true)]
+    /// How many bytes the first request for a file asks for (default 64KiB)
+    #[arg(long, value_name = "SIZE", value_parser = first_request, global = true, hide_short_help = true)]
     first_request: Option<u64>,
+}
+
+fn first_request(text: &str) -> Result<u64, &'static str> {
+    size_from_one(text).and_then(|size| if size <= 16 << 20 { Ok(size) } else { Err("it is at most 16MiB") })
 }
 
 impl RemoteArgs {

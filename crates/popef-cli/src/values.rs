@@ -1,7 +1,9 @@
 //! Values of options.
 
 use std::ffi::OsStr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -10,6 +12,7 @@ use popef_check::Loader;
 use popef_open::path_of;
 use popef_show::rules::Groups;
 use popef_show::{Sort, When};
+use poplar_inspect::profile::parse_bytes;
 
 /// Parses one of several values by its name.
 pub fn named<T: Clone + Send + Sync + 'static>(
@@ -69,18 +72,46 @@ pub fn path() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
+/// Parses a whole number.
+pub fn number<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    match text.parse() {
+        Ok(number) if !text.starts_with('+') => Ok(number),
+        _ if is_whole(text) => Err("this number is too large here"),
+        _ => Err("this is not a whole number, such as 10"),
+    }
+}
+
+/// Parses a whole number for a type that has no 0.
+pub fn number_from_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    if text.bytes().all(|byte| byte == b'0') { Err("it must be a number from 1 on") } else { number(text) }
+}
+
+fn is_whole(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Parses a number of any size. Larger ones become `u64::MAX`, because no tensor has more elements.
-pub fn count() -> impl TypedValueParser<Value = u64> {
-    StringValueParser::new().try_map(|text| {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse().unwrap_or(u64::MAX)).ok_or("this is not a whole number, such as 10")
-    })
+pub fn count(text: &str) -> Result<u64, &'static str> {
+    number(text).or_else(|wrong| if is_whole(text) { Ok(u64::MAX) } else { Err(wrong) })
+}
+
+/// Parses a number of bytes: with or without a unit, or in hexadecimal as `popef cat --hex` shows positions.
+pub fn size(text: &str) -> Result<u64, &'static str> {
+    let size = match text.strip_prefix("0x") {
+        Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16).ok(),
+        _ => parse_bytes(text),
+    };
+    size.ok_or("this is not a size; write a number of bytes, or one with a unit, such as 4GiB, 500MB or 4096")
+}
+
+/// Parses a size that is not 0.
+pub fn size_from_one(text: &str) -> Result<u64, &'static str> {
+    size(text).and_then(|size| if size > 0 { Ok(size) } else { Err("a size must not be 0 here") })
 }
 
 /// Parses the maximum number of rows of a table.
-pub fn top() -> impl TypedValueParser<Value = usize> {
-    StringValueParser::new()
-        .try_map(|text| text.parse().ok().filter(|rows| *rows > 0).ok_or("it must be a number from 1 on"))
+pub fn top(text: &str) -> Result<usize, &'static str> {
+    number_from_one(text).map(NonZeroUsize::get)
 }
 
 /// Parses when to use colours.
@@ -118,4 +149,28 @@ pub(crate) fn loader() -> impl TypedValueParser<Value = Loader> {
 
 pub(crate) fn sort() -> impl TypedValueParser<Value = Sort> {
     named(Sort::ALL.iter().copied(), |sort| sort.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size_from_one;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, expected) in [
+            ("1", 1),
+            ("4096B", 4096),
+            ("0x1000", 4096),
+            ("4GiB", 4 << 30),
+            ("4 GiB", 4 << 30),
+            ("4g", 4 << 30),
+            ("500MB", 500_000_000),
+            ("2kb", 2000),
+        ] {
+            assert_eq!(size_from_one(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", "0", "GiB", "-1", "+1", "1.5GiB", "4 apples", "99999999999TiB", "1e9", "0x", "0x+1", "0xg"] {
+            assert!(size_from_one(wrong).is_err(), "{wrong}");
+        }
+    }
 }

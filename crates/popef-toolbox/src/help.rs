@@ -3,8 +3,8 @@
 use popef_cli::sections::{CHECK_STATUS, CLOSED_PIPE, COLOR_VARIABLES, LOG_DEST, LOG_LEVEL, Section, lines};
 use std::fmt::Write as _;
 
-use clap::Command;
 use clap::builder::StyledStr;
+use clap::{Arg, Command};
 
 /// Statuses and what they mean.
 type Statuses = &'static [(&'static str, &'static str)];
@@ -50,12 +50,62 @@ const DONE_OR_NOT: Statuses =
 /// The exit status of commands that were stopped.
 const STOPPED: (&str, &str) = ("130, 143", "It was stopped by Ctrl-C, by SIGTERM (128 and the signal).");
 
-/// Adds the exit status to the help of each command, and of their commands.
+/// What `-h` leaves to `--help`, so that the options for the usual work fit a screen: in all commands (""), and in one.
+const RARE: &[(&str, &[&str])] = &[
+    ("", &["ignore-case", "exclude", "files-from", "full-names", "strict", "allow-empty"]),
+    ("popef dump", &["all", "type", "sort", "each", "color"]),
+    ("popef pack", &["unchecked", "opaque", "metadata", "compression"]),
+    (
+        "popef set",
+        &[
+            "unset",
+            "merge",
+            "drop-engine-option",
+            "device-option",
+            "drop-device-option",
+            "model",
+            "keep-references",
+            "add-missing",
+            "drop-surplus",
+            "set-version",
+        ],
+    ),
+    ("popef compress", &["recompress", "threads", "type"]),
+    ("popef merge", &["unpacked", "drop-prefix"]),
+    ("popef tiles plan", &["grain", "vector-width", "min-elements"]),
+    ("popef graph", &["calls", "ops", "parameters", "code", "profile"]),
+    (
+        "popef profile",
+        &[
+            "name",
+            "numbers",
+            "depth",
+            "steps",
+            "sort",
+            "items",
+            "trace",
+            "dry-run",
+            "max-total",
+            "max-cycles",
+            "min-balance",
+            "quiet",
+            "verbose",
+            "policy",
+        ],
+    ),
+];
+
+/// Adds the exit status to the help of each command, and of their commands, and leaves rare options out of the short one.
 pub(crate) fn with_statuses(command: Command, path: &str) -> Command {
     command.mut_subcommands(|inner| {
         let path = format!("{path} {}", inner.get_name());
         let help = inner.get_after_help().map(|help| format!("{}\n\n", help.ansi())).unwrap_or_default();
         let help = format!("{help}{STATUS}:\n{}", lines(&statuses(&path), STATUS_WIDTH).trim_end());
+        let is_rare = |arg: &Arg| {
+            let of_command = RARE.iter().filter(|(of, _)| of.is_empty() || *of == path);
+            arg.get_long().is_some_and(|long| of_command.flat_map(|(_, names)| *names).any(|name| *name == long))
+        };
+        let inner = inner.mut_args(|arg| if is_rare(&arg) { arg.hide_short_help(true) } else { arg });
         with_statuses(inner, &path).after_help(help)
     })
 }

@@ -57,6 +57,7 @@ struct Args {
         default_value = "auto",
         hide_default_value = true,
         hide_possible_values = true,
+        hide_short_help = true,
         display_order = LAST,
         help_heading = "Output"
     )]
@@ -71,8 +72,8 @@ struct Args {
     #[command(flatten)]
     remote: popef_cli::remote::RemoteArgs,
 
-    /// Print help; -h prints a summary
-    #[arg(short, long, global = true, action = ArgAction::Help, display_order = LAST, help_heading = "Other")]
+    /// Print help; --help has all options
+    #[arg(short, long, global = true, long_help = "Print help; -h prints a summary", action = ArgAction::Help, display_order = LAST, help_heading = "Other")]
     help: Option<bool>,
 }
 

@@ -12,7 +12,7 @@ use popef_cli::input::open_damaged;
 use popef_cli::common::Common;
 use popef_cli::stdout::no_terminal;
 use popef_cli::tool::{Tool, raw_stdout};
-use popef_cli::values::{named, path};
+use popef_cli::values::{named, path, size};
 use popef_ops::extract::Npy;
 use popef_ops::{Code, Error};
 use popef_show::{HexView, Out, escape, json_lines};
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     one: OneBlob,
     /// Write a tensor or feed as npy, a file for numpy; or any blob as raw bytes, the default
-    #[arg(long, value_name = "FORM", value_parser = named(Form::ALL.iter().copied(), |form| form.as_str()), default_value = "raw", hide_default_value = true, hide_possible_values = true, help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = named(Form::ALL.iter().copied(), |form| form.as_str()), default_value = "raw", hide_default_value = true, hide_possible_values = true, help_heading = "Output")]
     format: Form,
     /// Unpack an executable that is stored compressed
     #[arg(long, help_heading = "Output")]
@@ -50,11 +50,11 @@ pub(crate) struct Args {
     /// Show the bytes in hexadecimal; 256 of them, unless --length says how many
     #[arg(short = 'x', long, help_heading = "Output")]
     hex: bool,
-    /// Leave out the first N bytes, such as 256 or 0x100
-    #[arg(short, long, value_name = "N", value_parser = number, default_value_t, hide_default_value = true, help_heading = "Output")]
+    /// Leave out the first SIZE bytes, such as 256, 0x100 or 4KiB
+    #[arg(short, long, value_name = "SIZE", value_parser = size, default_value_t, hide_default_value = true, help_heading = "Output")]
     skip: u64,
-    /// Write only N bytes; `all` writes all also with --hex
-    #[arg(short = 'n', long, value_name = "N", value_parser = length, help_heading = "Output")]
+    /// Write only SIZE bytes; `all` writes all also with --hex
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = length, help_heading = "Output")]
     length: Option<u64>,
 }
 
@@ -250,16 +250,7 @@ fn is_plain_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok_and(|text| text.split('\n').all(is_plain))
 }
 
-/// A number in decimal, or in hexadecimal after 0x, as the view shows positions.
-fn number(text: &str) -> Result<u64, &'static str> {
-    let number = match text.strip_prefix("0x") {
-        Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16),
-        None if !text.starts_with('+') => text.parse(),
-        _ => return Err("this is not a whole number, such as 256 or 0x100"),
-    };
-    number.map_err(|_| "this is not a whole number, such as 256 or 0x100")
-}
-
+/// A size, or `all`.
 fn length(text: &str) -> Result<u64, &'static str> {
-    if text == "all" { Ok(u64::MAX) } else { number(text).map_err(|_| "this is neither a whole number nor `all`") }
+    if text == "all" { Ok(u64::MAX) } else { size(text).map_err(|_| "this is neither a size, such as 4096, 0x100 or 4KiB, nor `all`") }
 }

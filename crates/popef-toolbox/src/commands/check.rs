@@ -39,7 +39,7 @@ pub(crate) struct Args {
     checks: Checks,
     #[command(flatten, next_help_heading = "Selection")]
     sources: Sources,
-    /// Output format, and the file that it goes to; can be given several times
+    /// Format of the report, and the file that it goes to; can be given several times
     ///
     /// text: for people; json: one document; ndjson: one line per finding; sarif: for code scanners; github: annotations in
     /// GitHub Actions; junit: JUnit XML, for CI systems. Only one format can be without a file: it goes to standard output.

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long)]
     recompress: bool,
     /// Compress on N processors, at most 8; 0 is all of them
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<usize>, default_value_t = 0, hide_default_value = true)]
     threads: usize,
     #[command(flatten)]
     filter: Filter,

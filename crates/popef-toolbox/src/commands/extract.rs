@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "DIR", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Write tensors and feeds as npy (the default), npz, safetensors or raw bytes
-    #[arg(long, value_name = "FORM", value_parser = named(Arrays::ALL.iter().copied(), |form| form.as_str()), hide_possible_values = true, help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = named(Arrays::ALL.iter().copied(), |form| form.as_str()), hide_possible_values = true, help_heading = "Output")]
     tensors_as: Option<Arrays>,
     /// Unpack executables that are compressed; `pack` compresses them anew
     #[arg(long, help_heading = "Output")]

@@ -37,7 +37,7 @@ use crate::common::values::{named, path};
 Examples:
   popef graph ir.json                                    # calls, ops, parameters
   popef graph ir.json --format dot | dot -Tsvg -o ir.svg # the calls as a picture
-  popef graph ir.json --graph 'layer_subgraph(0)'        # the ops of a graph
+  popef graph ir.json --graph 'layer_fn_subgraph(0)'     # the ops of a graph
   popef graph ir.json -o ir.html                         # one page without scripts
   popef graph diff before.json after.json                # exit status 1 if they differ"
 )]
@@ -61,9 +61,9 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "scheduled", help_heading = "Selection")]
     profile: bool,
     /// Show at most N rows of each table
-    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 20, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top, default_value_t = 20, help_heading = "Output")]
     top: usize,
-    /// Format: text; json, one document; ndjson, lines of JSON; dot or mermaid, a picture of the calls; html, one page
+    /// Format of the report: text; json, one document; ndjson, lines of JSON; dot or mermaid, a picture of the calls; html, one page
     #[arg(
         long,
         global = true,

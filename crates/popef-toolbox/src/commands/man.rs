@@ -24,7 +24,7 @@ Examples:
   popef man | man -l -
   popef man merge | man -l -
   popef man tiles exec | man -l -
-  popef man --all ~/.local/share/man/man1      popef.1, popef-ls.1 and so on")]
+  popef man --output-dir ~/.local/share/man/man1      popef.1, popef-ls.1 and so on")]
 pub(crate) struct Args {
     /// Command; without one, the page lists all commands
     #[arg(value_name = "COMMAND", value_parser = PossibleValuesParser::new(Commands::NAMES), hide_possible_values = true)]
@@ -37,14 +37,14 @@ pub(crate) struct Args {
     /// popef-dump.1 is not among them: it is the page of the tool popef-dump, whose options popef dump has. The tool prints it with
     /// --generate man.
     #[arg(long, value_name = "DIR", value_parser = path(), conflicts_with = "command")]
-    all: Option<PathBuf>,
+    output_dir: Option<PathBuf>,
 }
 
 impl Command for Args {
     fn run(&self, _tool: &Tool) -> Result<ExitCode, Error> {
         let mut root = command();
         root.build();
-        match &self.all {
+        match &self.output_dir {
             Some(folder) => all_pages(&root, folder)?,
             None => {
                 let one = self.one(&root)?;

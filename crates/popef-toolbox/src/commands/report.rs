@@ -36,14 +36,14 @@ use crate::common::page::{self, MADE_BY};
 /// It needs no network and no other file, can be read without scripts, and can be printed. Several files are shown together,
 /// as one model. A damaged file gets a page too, which says what is missing; the exit status is then 2.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "popef report [OPTIONS] -o <HTML> <FILE>...", after_help = EXAMPLES)]
+#[command(override_usage = "popef report [OPTIONS] -o <NEW> <FILE>...", after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     inputs: Inputs,
     /// The page to write; `-` is standard output
     ///
     /// A name with the ending of another format, such as .json, is refused.
-    #[arg(short, long, value_name = "HTML", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
+    #[arg(short, long, value_name = "NEW", value_parser = path(), required_unless_present = "dry_run", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Replace the page if it exists
     #[arg(long, help_heading = "Output")]

@@ -66,15 +66,15 @@ pub(crate) struct Args {
     /// Set an option for the Poplar engine
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Metadata")]
     engine_option: Vec<(String, String)>,
-    /// Remove an option for the Poplar engine
+    /// Drop an option for the Poplar engine
     #[arg(long, value_name = "NAME", help_heading = "Metadata")]
-    remove_engine_option: Vec<String>,
+    drop_engine_option: Vec<String>,
     /// Set an option for the device
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Metadata")]
     device_option: Vec<(String, String)>,
-    /// Remove an option for the device
+    /// Drop an option for the device
     #[arg(long, value_name = "NAME", help_heading = "Metadata")]
-    remove_device_option: Vec<String>,
+    drop_device_option: Vec<String>,
     /// The executable whose metadata is changed, if the file has several
     #[arg(long, value_name = "EXECUTABLE", help_heading = "Metadata")]
     model: Option<String>,
@@ -89,10 +89,10 @@ pub(crate) struct Args {
     keep_references: bool,
     /// Replace the data of tensors and feeds by arrays of the same name
     ///
-    /// ARRAYS is an .npz, .safetensors or .npy file, or a folder of .npy files such as `popef extract` makes. NAME=FILE is for the
+    /// FILE is an .npz, .safetensors or .npy file, or a folder of .npy files such as `popef extract` makes. NAME=FILE is for the
     /// tensor NAME, whatever the array in the file is called. Each array must have the type and shape of its tensor; that of a feed has
     /// the runs in front. Bytes stand for 8-bit floats. Bytes after the end of a tensor stay.
-    #[arg(long, value_name = "[NAME=]ARRAYS", value_hint = ValueHint::AnyPath, value_parser = named_arrays(), help_heading = "Blobs")]
+    #[arg(long, value_name = "[NAME=]FILE", value_hint = ValueHint::AnyPath, value_parser = named_arrays(), help_heading = "Blobs")]
     tensors: Vec<GivenArrays>,
     /// Add the tensors of --tensors that the file does not have, if it has an input of that name
     #[arg(long, requires = "tensors", help_heading = "Blobs")]
@@ -151,7 +151,7 @@ impl Args {
         for merge in &self.merge {
             fields.push(Change::Merge(patch(merge)?, Some(merge.clone())));
         }
-        let removed = [("engineOptions", &self.remove_engine_option), ("deviceOptions", &self.remove_device_option)];
+        let removed = [("engineOptions", &self.drop_engine_option), ("deviceOptions", &self.drop_device_option)];
         for (list, names) in removed {
             for name in names {
                 fields.push(Change::Unset(option_named(list, name)?));

@@ -15,7 +15,6 @@ use popef_cli::values::{named, path};
 use popef_ops::{Code, Error, Listed, Overwrite, Split, SplitBy, SplitOptions, TargetFolder, split};
 use popef_show::counted;
 use popef_show::operations::write_split;
-use poplar_inspect::profile::parse_bytes;
 
 use super::Command;
 
@@ -51,7 +50,7 @@ pub(crate) struct Args {
     /// Parts of at most SIZE, such as 4GiB or 500MB, in the order of the file
     ///
     /// A larger blob is a part of its own.
-    #[arg(long, value_name = "SIZE", value_parser = bytes, required_if_eq("by", "size"))]
+    #[arg(long, value_name = "SIZE", value_parser = popef_cli::values::size_from_one, required_if_eq("by", "size"))]
     max_size: Option<u64>,
     #[command(flatten)]
     filter: Filter,
@@ -139,35 +138,6 @@ impl Args {
             None => popef_open::file_name(&self.file)
                 .and_then(|name| Path::new(&name).file_stem().map(OsString::from))
                 .ok_or_else(|| wrong("the file has no name; give one with --stem")),
-        }
-    }
-}
-
-/// A number of bytes, with or without a unit.
-fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text} is not a size; write a number and a unit, such as 4GiB, 500MB or 4096");
-    parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes;
-
-    #[test]
-    fn sizes_have_units() {
-        for (text, expected) in [
-            ("1", 1),
-            ("4096B", 4096),
-            ("4GiB", 4 << 30),
-            ("4 GiB", 4 << 30),
-            ("4g", 4 << 30),
-            ("500MB", 500_000_000),
-            ("2kb", 2000),
-        ] {
-            assert_eq!(bytes(text), Ok(expected), "{text}");
-        }
-        for wrong in ["", "0", "GiB", "-1", "1.5GiB", "4 apples", "99999999999TiB", "1e9"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }
 }

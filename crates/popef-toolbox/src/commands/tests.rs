@@ -18,6 +18,7 @@ const LINES: &[&str] = &[
     "graph diff f g",
     "hash f",
     "ls f",
+    "man",
     "merge f",
     "pack f",
     "profile f",

@@ -27,7 +27,7 @@ pub(crate) struct ListArgs {
     narrow: Narrow,
     #[command(flatten, next_help_heading = "Selection and order")]
     sources: Sources,
-    /// Output format
+    /// Format of the report
     ///
     /// text: for people; json: one document; ndjson: one line per blob.
     #[arg(

@@ -19,7 +19,7 @@ pub(crate) struct OneBlob {
     #[arg(long = "type", value_name = "TYPE", value_parser = blob_type(), hide_possible_values = true, help_heading = "Selection")]
     blob_type: Option<BlobType>,
     /// Index of the blob, as `popef ls` shows it under `#`
-    #[arg(long, value_name = "N", conflicts_with_all = ["name", "blob_type"], help_heading = "Selection")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<usize>, conflicts_with_all = ["name", "blob_type"], help_heading = "Selection")]
     blob: Option<usize>,
 }
 

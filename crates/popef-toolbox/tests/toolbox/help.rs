@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, hold_golden, testdata};
+use crate::common::{Place, finish, hold_golden, npy, path_with_tool, testdata};
 
 /// The commands that `popef --help` lists, and what they do.
 pub(crate) fn commands(help: &str) -> Vec<(String, String)> {
@@ -50,6 +50,114 @@ fn every_command_has_help_with_examples() {
         assert_eq!(place.run(&["help", &name]).good().out, long.out);
         assert!(place.run(&[&name, "-h"]).good().text().contains(&about));
     }
+}
+
+/// Options for the usual work are on one screen: one sentence, the usage, at most twelve lines of options, examples, statuses.
+#[test]
+fn short_help_is_short() {
+    let place = Place::with(&[]);
+    for (words, _) in crate::options::commands() {
+        let help = place.run(&words.split(' ').chain(["-h"]).collect::<Vec<_>>()).good();
+        let (about, rest) = help.text().split_once("\n\nUsage: ").unwrap();
+        assert_eq!(about.lines().count(), 1, "{words}");
+        let (before, after) = rest.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{words}"));
+        assert!(after.contains("\nExit status:\n"), "{words}");
+        let sections = before.split("\n\n").filter(|section| section.contains(" --"));
+        let options: Vec<_> = sections
+            .skip(usize::from(before.starts_with("popef")))
+            .flat_map(|section| section.lines().skip(1))
+            .collect();
+        assert!(options.len() <= 12, "{words}: {} lines of options\n{}", options.len(), options.join("\n"));
+    }
+}
+
+/// The files that examples read, by their names, or by their endings.
+const FILES: &[(&str, &str, &[&str])] = &[
+    (
+        "",
+        "interop/executable.popef",
+        &[
+            "model.popef",
+            "weights.popef",
+            "executable.popef",
+            "new-weights.popef",
+            "a.popef",
+            "b.popef",
+            "cached.popef",
+            "fresh.popef",
+            "before.popef",
+            "after.popef",
+            "broken.popef",
+            "cache/x.popef",
+            "models/x.popef",
+            "parts/x.popef",
+        ],
+    ),
+    ("", "interop/two-models.popef", &["models.popef"]),
+    ("", "compressed/zlib-poplar.popef", &["small.popef", "compressed.popef"]),
+    ("", "opaque/poptorch/poptorch25.poptorch", &["model.poptorch"]),
+    ("", "executables/tiles.a", &["archive.a", "model.bin"]),
+    ("", "tiles/vars.json", &["vars.json"]),
+    ("", "tiles/model.tensor_map.json", &["model.tensor_map.json"]),
+    (
+        "",
+        "profile/model.graph.json",
+        &["graph.json", "a.graph.json", "b.graph.json", "before.graph.json", "after.graph.json"],
+    ),
+    ("", "profile/model.execution.json", &["execution.json", "a.execution.json", "b.execution.json"]),
+    ("profile", "profile/model.graph.json", &["before.json", "after.json"]),
+    ("graph", "graph/train.json", &["ir.json", "before.json", "after.json"]),
+];
+
+/// Examples are true: the shell and the tool understand them, and each file that they read can be one of its kind. What is in the files
+/// need not fit.
+#[test]
+fn examples_run() {
+    const OTHERS: &str =
+        "ssh() { shift; bash -c \"$*\"; }; for one in jq dot man; do eval \"$one() { cat > /dev/null; }\"; done\n";
+    let mut count = 0;
+    for (words, command) in crate::options::commands() {
+        let place = Place::with(&[]);
+        for folder in [
+            "cache",
+            "models",
+            "parts",
+            "w",
+            ".zfunc",
+            ".local/share/bash-completion/completions",
+            ".config/fish/completions",
+        ] {
+            fs::create_dir_all(place.path(folder)).unwrap();
+        }
+        for (_, from, names) in FILES.iter().filter(|(of, ..)| words.starts_with(of)) {
+            names.iter().for_each(|name| _ = fs::copy(testdata().join(from), place.path(name)).unwrap());
+        }
+        for name in ["w.npy", "x.npy", "w/a.npy"] {
+            place.write(name, npy("<f4", "2,", &[0; 8]));
+        }
+        place.write("patch.json", r#"{"numIpus":1}"#);
+        place.write("team.toml", "num-ipus = 1\n");
+        place.run(&["extract", "model.popef", "-o", "model"]).good();
+        place.run(&["extract", "model.popef", "-o", "weights.safetensors"]).good();
+        place.write("model.json", place.run(&["cat", "model.popef", "--blob", "1"]).good().out);
+        for (name, form) in
+            [("models.manifest", "--format=json"), ("model.manifest", "--format=json"), ("SHA256SUMS", "--sums")]
+        {
+            place.write(name, place.run(&["hash", form, "model.popef"]).good().out);
+        }
+        let help = command.get_after_help().unwrap().to_string();
+        let examples = help.split_once("Examples:\n").unwrap().1.split("\n\n").next().unwrap();
+        let lines = examples.lines().filter(|line| !line.starts_with("   "));
+        for line in lines.map(|line| line.trim().split("   ").next().unwrap().split("  ").next().unwrap()) {
+            let mut bash = place.command_of("bash");
+            bash.args(["-c", &format!("{OTHERS}{line}")]).env("HOME", place.path("")).env("PATH", path_with_tool());
+            let run = finish(&mut bash);
+            let wrong = ["error: ", "[wrong-arguments]", "[not-found]", "not found", "syntax error"];
+            assert!(!wrong.iter().any(|wrong| run.err.contains(wrong)), "{line}: {run:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
 }
 
 /// What is in brackets can be left out, and nothing else can.

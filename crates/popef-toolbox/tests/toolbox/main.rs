@@ -21,6 +21,7 @@ mod man;
 mod mend;
 mod merge;
 mod names;
+mod options;
 mod outputs;
 mod pack;
 mod peers;

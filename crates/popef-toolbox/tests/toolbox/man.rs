@@ -99,7 +99,7 @@ fn all_pages_are_written_into_a_folder() {
     let place = Place::with(&[]);
     let help = place.run(&["--help"]).good();
     for _ in 0..2 {
-        place.run(&["man", "--all", "share/man1"]).good();
+        place.run(&["man", "--output-dir", "share/man1"]).good();
     }
     let mut names: Vec<_> =
         crate::help::commands(help.text()).into_iter().map(|(name, _)| format!("popef-{name}.1")).collect();
@@ -115,14 +115,14 @@ fn all_pages_are_written_into_a_folder() {
     for (page, arguments) in [("popef.1", &["man"][..]), ("popef-tiles.1", &["man", "tiles"])] {
         assert_eq!(std::fs::read(folder.join(page)).unwrap(), place.run(arguments).good().out, "{page}");
     }
-    assert_eq!(place.run(&["man", "ls", "--all", "share"]).status, 2);
+    assert_eq!(place.run(&["man", "ls", "--output-dir", "share"]).status, 2);
     place.write("file", "");
-    assert_eq!(place.run(&["man", "--all", "file/man1"]).status, 2);
+    assert_eq!(place.run(&["man", "--output-dir", "file/man1"]).status, 2);
     #[cfg(unix)]
     for (link, folder) in [("link", "link"), ("share/man1/popef-ls.1", "share/man1")] {
         let _ = std::fs::remove_file(place.path(link));
         std::os::unix::fs::symlink("../../file", place.path(link)).unwrap();
-        let run = place.run(&["man", "--all", folder]);
+        let run = place.run(&["man", "--output-dir", folder]);
         assert!(run.status == 2 && run.err.contains("[in-the-way]"), "{run:?}");
     }
     assert_eq!(place.read("file"), b"");

@@ -143,7 +143,7 @@ assert_changed(new, expected, today)
 
 # A later version of the format: fields that are not known stay, also where elements are removed, added and renamed.
 tool(later_model, "--set", "numIpus=9", "--rename", "weights=w", "--unset", "inputs[in]", "--engine-option", "d=4",
-     "--remove-engine-option", "a", "--set", "outputs[weights].tensorInfo.shape=2,2", "--set", "programsMap[1]=new name",
+     "--drop-engine-option", "a", "--set", "outputs[weights].tensorInfo.shape=2,2", "--set", "programsMap[1]=new name",
      "-o", new, "--force")
 expected = blobs(later_model, later)
 [[_, metadata, _, _]] = expected

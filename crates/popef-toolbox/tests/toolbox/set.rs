@@ -41,7 +41,7 @@ fn mistakes() {
             "set executable.popef --set engineOptions.debug.trace=true --in-place",
             "set executable.popef --set debug.trace=true --in-place",
             "set executable.popef --engine-option engineOptions.debug.trace=true --in-place",
-            "set executable.popef --remove-device-option deviceOptions[x] --in-place",
+            "set executable.popef --drop-device-option deviceOptions[x] --in-place",
             "set executable.popef --set numIpus=4000000000000 --in-place",
             "set executable.popef --set isPOD=yes --in-place",
             "set executable.popef --set anchors[input_parameter].tensorInfo.dataType=F33 --in-place",

@@ -8,12 +8,12 @@ use crate::common::{Place, hold_golden, testdata};
 fn mappings_are_planned() {
     let commands = [
         "tiles plan 784x10 F16",
-        "tiles plan [128] float --tiles 8 --offset 6 --list",
-        "tiles plan 100x100 half --tiles 64 --grain 16 --min-elements 400 --descending",
+        "tiles plan [128] float --tiles-per-ipu 8 --offset 6 --list",
+        "tiles plan 100x100 half --tiles-per-ipu 64 --grain 16 --min-elements 400 --descending",
         "tiles plan 50000x1024 F16 --ipus 4 --offset 5880",
         "tiles plan 0x7 S32",
-        "tiles plan 10x10 F32 --tiles 4 --format json",
-        "tiles plan scalar U8 --tiles 4 --offset 3 --format ndjson",
+        "tiles plan 10x10 F32 --tiles-per-ipu 4 --format json",
+        "tiles plan scalar U8 --tiles-per-ipu 4 --offset 3 --format ndjson",
         "tiles plan 784x10 F16 --grain 0",
         "tiles plan 4294967296x4294967296 F16",
         "tiles plan 4294967295x4294967297 F64",
@@ -45,8 +45,8 @@ fn large_tensors_are_planned_by_intervals() {
 fn maps_of_tensorflow_are_judged() {
     let commands = [
         "tiles map model.tensor_map.json",
-        "tiles map model.tensor_map.json --tiles 368 --top 2",
-        "tiles map model.tensor_map.json --tiles 100 --ipus 2",
+        "tiles map model.tensor_map.json --tiles-per-ipu 368 --top 2",
+        "tiles map model.tensor_map.json --tiles-per-ipu 100 --ipus 2",
         "tiles map model.tensor_map.json --top 1 --format json",
         "tiles map model.tensor_map.json --top 1 --format ndjson",
         "tiles map vars.json",
@@ -77,7 +77,7 @@ fn models_are_estimated() {
     let commands = [
         "tiles model many-anchors.popef --top 3",
         "tiles model replicated.popef",
-        "tiles model replicated.popef --ipus 1 --tiles 64 --from-zero --format json",
+        "tiles model replicated.popef --ipus 1 --tiles-per-ipu 64 --from-zero --format json",
         "tiles model two-models.popef --format ndjson",
         "tiles model replicated.popef --ipus 5000",
         "tiles model damaged.popef",

@@ -86,7 +86,7 @@ fn errors_have_a_code_and_a_next_step() {
         "check --policy e4m3fnuz.txt executable.popef",
         "ls --files-from no-such-list",
         "explain PE999",
-        "tiles plan 4 F16 --tiles 0",
+        "tiles plan 4 F16 --tiles-per-ipu 0",
     ];
     hold_golden("errors", &files, &commands);
 }

@@ -35,9 +35,9 @@ pub(super) struct Args {
     #[arg(long, help_heading = "Comparison")]
     scheduled: bool,
     /// Show at most N graphs, and of each at most N ops and N tensors
-    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 20, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top, default_value_t = 20, help_heading = "Output")]
     top: usize,
-    /// Format: text; json, one document; ndjson, lines of JSON
+    /// Format of the report: text; json, one document; ndjson, lines of JSON
     // The same as that of `popef graph`, which clap also takes for this one: with other words, and without pictures.
     #[arg(
         long,

@@ -3,13 +3,12 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Subcommand;
 use popef_cli::end::wrong;
+use popef_cli::values::{number, number_from_one};
 use popef_ops::Error;
 use popef_show::profile::{ProfileFormat, ProfileTable};
-use poplar_inspect::profile::parse_bytes;
 
 use super::diff;
 use crate::common::values::{named, path};
@@ -65,18 +64,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBERS", value_parser = number_or_range, value_delimiter = ',', requires = "by", help_heading = "Selection")]
     pub(super) numbers: Option<Vec<Range<u32>>>,
     /// Number of parts of a name, between slashes, that make a layer [default: 1]
-    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Selection")]
+    #[arg(long, value_name = "N", value_parser = number_from_one::<NonZeroUsize>, requires = "by", help_heading = "Selection")]
     pub(super) depth: Option<NonZeroUsize>,
     /// Order of the table: size (bytes or cycles), code (bytes of it), number or name; programs have their own [default: size]
     #[arg(long, value_name = "ORDER", value_parser = named(Order::ALL.iter().copied(), |order| order.as_str()), requires = "by", hide_possible_values = true, help_heading = "Output")]
     pub(super) sort: Option<Order>,
     /// Show at most N rows [default: 20 as text; in other formats all, up to 100 times the bytes of the report]
-    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroUsize>, requires = "by", help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = number_from_one::<NonZeroUsize>, requires = "by", help_heading = "Output")]
     pub(super) top: Option<NonZeroUsize>,
     /// Show the items per second of an execution that works on N items
-    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroU64>, conflicts_with = "by", help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = number_from_one::<NonZeroU64>, conflicts_with = "by", help_heading = "Output")]
     pub(super) items: Option<NonZeroU64>,
-    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table; html, one page; for findings also sarif, github and junit
+    /// Format of the report: text; json, one document; ndjson, lines of JSON; csv, a table; html, one page; for findings also sarif, github and junit
     #[arg(
         long,
         global = true,
@@ -89,7 +88,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) findings: FindingsArgs,
     /// Write the steps as a timeline instead, which Perfetto and chrome://tracing open; `-` is standard output
-    #[arg(long, value_name = "JSON", value_parser = path(), conflicts_with_all = ["by", "items"], help_heading = "Output")]
+    #[arg(long, value_name = "NEW", value_parser = path(), conflicts_with_all = ["by", "items"], help_heading = "Output")]
     pub(super) trace: Option<PathBuf>,
     /// Only these steps of the timeline, such as 100..200, of which the last is 199
     #[arg(long, value_name = "A..B", value_parser = range, requires = "trace", help_heading = "Selection")]
@@ -218,13 +217,13 @@ pub(super) struct FindingsArgs {
     #[arg(long)]
     pub(super) check: bool,
     /// Fail if a tile needs more memory than SIZE, such as 600KiB
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = popef_cli::values::size)]
     pub(super) max_tile: Option<u64>,
     /// Fail if all tiles together need more than SIZE: what is always live, and the most of the rest on each tile
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = popef_cli::values::size)]
     pub(super) max_total: Option<u64>,
     /// Fail if the execution takes more than N cycles
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u64>)]
     pub(super) max_cycles: Option<u64>,
     /// Fail if a heavy step has a balance below B, which is from 0 to 1
     #[arg(long, value_name = "B", value_parser = share)]
@@ -271,14 +270,6 @@ fn number_or_range(given: &str) -> Result<Range<u32>, String> {
     let number = given.parse().ok().filter(|number| *number < u32::MAX);
     let wrong = || format!("{given} is neither a number such as 17 nor a range such as 100..200, 100.. or ..200");
     number.map(|number: u32| number..number.saturating_add(1)).ok_or_else(wrong)
-}
-
-fn from_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().map_err(|_| "it must be a number from 1 on")
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    parse_bytes(text).ok_or_else(|| format!("{text} is not a size; write a number and a unit, such as 600KiB or 614400"))
 }
 
 fn share(text: &str) -> Result<f64, &'static str> {

@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// The execution profiles of both, if they are files of their own
     #[arg(long, value_names = ["A", "B"], num_args = 2, value_parser = path(), help_heading = "Comparison")]
     executions: Vec<PathBuf>,
-    /// Compare only this: category, tile, computeset or step; may be given more than once
+    /// Compare only this: category, tile, computeset or step; can be given several times
     #[arg(long, value_name = "WHAT", value_parser = named(By::ALL.iter().copied(), |by| by.as_str()), hide_possible_values = true, help_heading = "Comparison")]
     by: Vec<By>,
     /// Numbers are the same if |a - b| <= ATOL + RTOL * |b|
@@ -45,7 +45,7 @@ pub(super) struct Args {
     /// Print nothing
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
-    /// Format: text; json, one document; ndjson, lines of JSON; csv, a table
+    /// Format of the report: text; json, one document; ndjson, lines of JSON; csv, a table
     // The same as that of `popef profile`, which clap also takes for this one: with other words, and without what there is not.
     #[arg(
         long,
@@ -58,7 +58,7 @@ pub(super) struct Args {
     )]
     format: ProfileFormat,
     /// As text, show at most N differences of each kind
-    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 20, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top, default_value_t = 20, help_heading = "Output")]
     top: usize,
 }
 

@@ -21,7 +21,6 @@ use popef_show::tiles::{ExecutableTiles, ExecutablesRenderer, TilesFormat};
 use popef_show::{Glob, Out};
 use poplar_inspect::ErrorCode;
 use poplar_inspect::executable::{Numbering, Options, TileFile, visit};
-use poplar_inspect::profile::parse_bytes;
 
 use crate::common::values::path;
 
@@ -47,13 +46,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse, help_heading = "Selection")]
     filter: Vec<Glob>,
     /// The tile whose sections and symbols are shown; without it, the fullest
-    #[arg(long, value_name = "N", help_heading = "Selection")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, help_heading = "Selection")]
     tile: Option<u32>,
     /// The memory of a tile, such as 624KiB or 638976
-    #[arg(long, value_name = "SIZE", value_parser = bytes, help_heading = "Device")]
+    #[arg(long, value_name = "SIZE", value_parser = popef_cli::values::size_from_one, help_heading = "Device")]
     tile_memory: Option<u64>,
     /// Show at most N tiles, sections and symbols
-    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 10, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top, default_value_t = 10, help_heading = "Output")]
     top: usize,
     /// Write to this file, above all a picture of all tiles; `-` is standard output
     ///
@@ -63,11 +62,6 @@ pub(crate) struct Args {
     /// Replace the file if it exists
     #[arg(long, requires = "output", help_heading = "Output")]
     force: bool,
-}
-
-fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text} is not a size; write a number and a unit, such as 624KiB or 638976");
-    parse_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
 /// The opened input.

@@ -29,13 +29,13 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", value_parser = path())]
     file: PathBuf,
     /// The number of tiles of an IPU
-    #[arg(long, value_name = "N", default_value_t = 1472, help_heading = "Device")]
-    tiles: u32,
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, default_value_t = 1472, help_heading = "Device")]
+    tiles_per_ipu: u32,
     /// The number of IPUs; without it, as many as the file uses
-    #[arg(long, value_name = "N", help_heading = "Device")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, help_heading = "Device")]
     ipus: Option<u32>,
     /// Show at most N tiles, tensors and computations
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top, default_value_t = 10, help_heading = "Output")]
     top: usize,
     #[command(flatten)]
     format: super::Reported,
@@ -53,9 +53,9 @@ impl Args {
 
     fn target(&self, map: &TensorMap) -> Result<Target, Error> {
         let used = map.last_tile().map_or(1, |last| last.saturating_add(1));
-        let ipus = self.ipus.unwrap_or(used.checked_div(self.tiles).unwrap_or_default().saturating_add(1));
-        let ipus = if self.ipus.is_none() && used.checked_rem(self.tiles) == Some(0) { ipus.saturating_sub(1) } else { ipus };
-        let target = Target::new(self.tiles, ipus).map_err(|error| wrong(error).in_file(&self.file))?;
+        let ipus = self.ipus.unwrap_or(used.checked_div(self.tiles_per_ipu).unwrap_or_default().saturating_add(1));
+        let ipus = if self.ipus.is_none() && used.checked_rem(self.tiles_per_ipu) == Some(0) { ipus.saturating_sub(1) } else { ipus };
+        let target = Target::new(self.tiles_per_ipu, ipus).map_err(|error| wrong(error).in_file(&self.file))?;
         if used > target.tiles() {
             let message = format!("the file uses tile {}, and there are {} tiles", used.saturating_sub(1), target.tiles());
             return Err(wrong(message).in_file(&self.file));

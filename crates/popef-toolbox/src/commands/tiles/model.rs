@@ -35,16 +35,16 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", value_parser = path())]
     file: PathBuf,
     /// The number of IPUs of a replica; without it, the metadata's number of IPUs
-    #[arg(long, value_name = "N", help_heading = "Device")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, help_heading = "Device")]
     ipus: Option<u32>,
     /// The number of tiles of an IPU; without it, that of the IPU that the metadata names
-    #[arg(long, value_name = "N", help_heading = "Device")]
-    tiles: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, help_heading = "Device")]
+    tiles_per_ipu: Option<u32>,
     /// Begin each tensor at tile 0, and not after the one before it
     #[arg(long, help_heading = "Mapping")]
     from_zero: bool,
     /// Show at most N tensors
-    #[arg(long, value_name = "N", value_parser = popef_cli::values::top(), default_value_t = 10, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top, default_value_t = 10, help_heading = "Output")]
     top: usize,
     #[command(flatten)]
     format: super::Reported,
@@ -105,14 +105,14 @@ impl Args {
 
     fn target(&self, metadata: &Metadata) -> Result<(Target, Option<Generation>), Error> {
         let generation = Generation::of_ipu_version(metadata.ipu_version);
-        let tiles = self.tiles.or(generation.map(Generation::tiles));
-        let unknown = || wrong(format!("IPUs of version {} are unknown; give --tiles", metadata.ipu_version));
+        let tiles = self.tiles_per_ipu.or(generation.map(Generation::tiles));
+        let unknown = || wrong(format!("IPUs of version {} are unknown; give --tiles-per-ipu", metadata.ipu_version));
         let ipus = self.ipus.unwrap_or(metadata.num_ipus);
         if ipus > MOST_IPUS {
             return Err(wrong(format!("{ipus} IPUs are more than any system has; give --ipus")));
         }
         let target = Target::new(tiles.ok_or_else(unknown)?, ipus).map_err(wrong)?;
-        Ok((target, generation.filter(|_| self.tiles.is_none())))
+        Ok((target, generation.filter(|_| self.tiles_per_ipu.is_none())))
     }
 
     fn planned(&self, metadata: &Metadata, planner: &mut Planner) -> Result<Planned, Error> {

@@ -31,22 +31,22 @@ pub(crate) struct Args {
     #[arg(value_name = "TYPE", value_parser = str::parse::<DataType>)]
     element_type: DataType,
     /// The number of tiles of an IPU
-    #[arg(long, value_name = "N", default_value_t = 1472, help_heading = "Device")]
-    tiles: u32,
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, default_value_t = 1472, help_heading = "Device")]
+    tiles_per_ipu: u32,
     /// The number of IPUs
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Device")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, default_value_t = 1, help_heading = "Device")]
     ipus: u32,
     /// The number of elements on a tile is a multiple of N
-    #[arg(long, value_name = "N", conflicts_with = "vector_width", help_heading = "Mapping")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u64>, conflicts_with = "vector_width", help_heading = "Mapping")]
     grain: Option<u64>,
     /// The vector width of the type; the grain follows from it
-    #[arg(long, value_name = "N", help_heading = "Mapping")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u64>, help_heading = "Mapping")]
     vector_width: Option<u64>,
     /// A tile has at least N elements
-    #[arg(long, value_name = "N", help_heading = "Mapping")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u64>, help_heading = "Mapping")]
     min_elements: Option<u64>,
     /// Begin N tiles after the first one, or before the last one with --descending
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Mapping")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, default_value_t = 0, hide_default_value = true, help_heading = "Mapping")]
     offset: u32,
     /// From high to low tile numbers
     #[arg(long, help_heading = "Mapping")]
@@ -72,7 +72,7 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
 
 impl Args {
     pub(super) fn run(&self, tool: &Tool, format: &FormatArgs) -> Result<ExitCode, Error> {
-        let target = Target::new(self.tiles, self.ipus).map_err(wrong)?;
+        let target = Target::new(self.tiles_per_ipu, self.ipus).map_err(wrong)?;
         let linear = self.linear(&target)?;
         let Shape(shape) = &self.shape;
         let mapping = calc_linear_tile_mapping(target.tiles(), shape, &linear).map_err(wrong)?;

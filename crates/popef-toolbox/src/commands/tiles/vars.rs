@@ -29,10 +29,10 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", value_parser = path())]
     file: PathBuf,
     /// The tile to show; without it, the one with the most bytes in use
-    #[arg(long, value_name = "N", help_heading = "Selection")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::number::<u32>, help_heading = "Selection")]
     tile: Option<u32>,
     /// Show at most N tiles and variables
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = popef_cli::values::top, default_value_t = 10, help_heading = "Output")]
     top: usize,
     #[command(flatten)]
     format: super::Reported,

@@ -14,6 +14,7 @@ use clap::{Arg, ArgAction, Command};
 use popef::types::is_hidden;
 
 use crate::common::{Place, Run};
+use crate::options::commands;
 use corpus::{ORDERS, copy, corpus, odd};
 
 /// What commands need besides a file, and what else must be given so that all their formats can be had. The first is given with all files.
@@ -39,23 +40,6 @@ const NEEDS: &[(&str, &[&str])] = &[
 struct Named {
     words: String,
     command: Command,
-}
-
-/// All commands that do something.
-fn commands() -> Vec<Named> {
-    fn collect(command: &Command, path: &str, found: &mut Vec<Named>) {
-        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
-            let words = format!("{path} {}", inner.get_name()).trim().to_owned();
-            collect(inner, &words, found);
-            if !inner.is_subcommand_required_set() {
-                found.push(Named { words, command: inner.clone() });
-            }
-        }
-    }
-    let (mut tool, mut found) = (popef_toolbox::command(), Vec::new());
-    tool.build();
-    collect(&tool, "", &mut found);
-    found
 }
 
 fn is_path(arg: &Arg) -> bool {
@@ -183,7 +167,8 @@ fn ask(named: &Named, place: &Place, files: &[String]) -> Vec<String> {
 fn no_text_has_an_effect_in_any_command_and_format() {
     let from = Place::with(&[]);
     let files = corpus(&from);
-    let commands = Mutex::new(commands());
+    let commands = commands().into_iter().map(|(words, command)| Named { words, command });
+    let commands = Mutex::new(commands.collect::<Vec<_>>());
     let ask_some = || {
         let mut faults = Vec::new();
         while let Some(named) = { commands.lock().unwrap().pop() } {
