@@ -68,6 +68,7 @@ use pyo3::prelude::*;
 mod _popef {
     use popef::seam::word_advice;
     use pyo3::prelude::*;
+    use pyo3::types::IntoPyDict as _;
 
     #[pymodule_export]
     use crate::blob::{Blob, Executable, Feed, MetadataBlob, Opaque, Tensor};
@@ -98,6 +99,8 @@ mod _popef {
     #[pymodule_export]
     use crate::scan::{ScanRun, scan_columns, scan_rows};
     #[pymodule_export]
+    use crate::session::leave_writers;
+    #[pymodule_export]
     use crate::tools::{run_popef, run_popef_dump};
     #[pymodule_export]
     use crate::writer::{FileWriter, Mode, Writer, end_writers};
@@ -115,6 +118,10 @@ mod _popef {
         TensorInfo::add_attributes(py)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         py.import("atexit")?.call_method1("register", (module.getattr("end_writers")?,))?;
+        if let Some(register) = py.import("os")?.getattr_opt("register_at_fork")? {
+            let calls = [("after_in_child", module.getattr("leave_writers")?)].into_py_dict(py)?;
+            register.call((), Some(&calls))?;
+        }
         module.getattr("FileWriter")?.setattr("Mode", module.getattr("Mode")?)
     }
 }

@@ -117,6 +117,8 @@ pub(crate) struct Session {
     origin: Origin,
     /// The process that made it. One that was forked must not finish the file of its parent.
     process: u32,
+    /// The descriptors that keep files locked. A process that was forked has them too.
+    locked: Mutex<Vec<i32>>,
     /// Whether the file is a file object that takes pieces of arrays.
     takes_views: bool,
     /// Whether blobs are added to a file.
@@ -208,6 +210,24 @@ pub(crate) fn end(py: Python<'_>) {
     }
 }
 
+/// Unlocks the files of the parent's writers in a process that was just forked, or they would stay locked until it ends, also if the
+/// parent is killed before. The parent keeps its own locks.
+#[pyfunction]
+pub(crate) fn leave_writers(py: Python<'_>) -> PyResult<()> {
+    let Ok(sessions) = SESSIONS.try_lock() else { return Ok(()) };
+    let close = py.import("os")?.getattr("close")?;
+    for session in sessions.iter().filter_map(Weak::upgrade) {
+        // Another thread of the parent may just have closed them.
+        let is_writing = session.inner.try_lock().is_ok_and(|inner| !inner.state.is_over());
+        if let (true, Ok(mut locked)) = (is_writing, session.locked.try_lock()) {
+            for number in mem::take(&mut *locked) {
+                close.call1((number,))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Session {
     /// For a file at a path, or in a file object from a position on.
     pub(crate) fn of(
@@ -218,10 +238,17 @@ impl Session {
         appends: bool,
     ) -> PyResult<Arc<Self>> {
         let takes_views = stream.as_ref().map_or(Ok(false), |(stream, _)| stream::takes_views(stream.bind(py)))?;
+        let locked = Mutex::new(popef::seam::locked(&writer));
         let inner = Inner { state: State::Ready(Box::new(writer)), last: 0, lost: None, stream };
         let origin = Origin::of(py, path)?;
-        let session =
-            Arc::new(Session { inner: Mutex::new(inner), origin, process: process::id(), takes_views, appends });
+        let session = Arc::new(Session {
+            inner: Mutex::new(inner),
+            origin,
+            process: process::id(),
+            locked,
+            takes_views,
+            appends,
+        });
         let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|session| session.strong_count() > 0);
         sessions.push(Arc::downgrade(&session));

@@ -709,6 +709,32 @@ def test_a_writer_of_another_process_keeps_its_path(path):
     assert path.read_bytes() == GOOD
 
 
+FORKED = """
+import os, popef, signal, sys
+writer = popef.FileWriter(sys.argv[1], getattr(popef.FileWriter.Mode, sys.argv[2]))
+blob = writer.createExecutable("e", True)
+if os.fork() == 0:
+    print("ready", flush=True)
+    sys.stdin.read()
+    os._exit(0)
+signal.pause()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("mode", ["WRITE", "APPEND"])
+def test_a_forked_process_does_not_keep_the_path_of_its_parents_writer(mode, path):
+    popef.Writer(path).close()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", FORKED, path, mode], text=True, **pipes) as parent:
+        assert parent.stdout.readline() == "ready\n"
+        with pytest.raises(popef.PopefError, match="somebody else"):
+            popef.Writer(path)
+        parent.kill()
+        parent.wait()
+        popef.Writer(path).close()
+
+
 APPEND = popef.FileWriter.Mode.APPEND
 
 

@@ -182,6 +182,10 @@ impl Sink for Appended {
     fn is_file(&self, file: &fs::File) -> bool {
         self.out.handle().is_file(file)
     }
+
+    fn locked(&self) -> Vec<i32> {
+        self.out.handle().descriptor().into_iter().collect()
+    }
 }
 
 impl Drop for Appended {

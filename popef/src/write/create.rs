@@ -533,6 +533,11 @@ impl Sink for NewFile {
     fn path(&self) -> Option<&Path> {
         Some(&self.path)
     }
+
+    fn locked(&self) -> Vec<i32> {
+        let old = self.old.iter().filter_map(|old| old.descriptor());
+        self.out.handle().descriptor().into_iter().chain(old).collect()
+    }
 }
 
 impl Drop for NewFile {

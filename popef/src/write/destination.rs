@@ -77,6 +77,11 @@ pub(super) mod sink {
         fn is_file(&self, _file: &fs::File) -> bool {
             false
         }
+
+        /// The descriptors of the files that are locked.
+        fn locked(&self) -> Vec<i32> {
+            Vec::new()
+        }
     }
 }
 
@@ -124,6 +129,10 @@ impl<D: Sink + ?Sized> Sink for Box<D> {
 
     fn is_file(&self, file: &fs::File) -> bool {
         (**self).is_file(file)
+    }
+
+    fn locked(&self) -> Vec<i32> {
+        (**self).locked()
     }
 }
 

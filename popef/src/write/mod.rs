@@ -52,4 +52,6 @@ pub use packed::PackedWriter;
 pub use packing::Packing;
 pub use rights::keep_rights;
 pub use watched::Watched;
+#[doc(hidden)]
+pub use writer::locked;
 pub use writer::{Writer, Written};

@@ -48,6 +48,10 @@ pub(super) trait Handle: Send + Sync {
     fn is_at(&self, path: &Path) -> io::Result<bool>;
     /// Whether another handle refers to this file.
     fn is_file(&self, file: &fs::File) -> bool;
+    /// The number that the system has for the open file. `None` if it has none.
+    fn descriptor(&self) -> Option<i32> {
+        None
+    }
     /// The permissions of the file.
     fn rights(&self) -> io::Result<Rights>;
     /// Gives the file the permissions of another one, as far as that is allowed.
@@ -227,6 +231,11 @@ impl Handle for OpenFile {
 
     fn is_at(&self, path: &Path) -> io::Result<bool> {
         is_name_of(path, &self.0)
+    }
+
+    #[cfg(unix)]
+    fn descriptor(&self) -> Option<i32> {
+        Some(std::os::fd::AsRawFd::as_raw_fd(&self.0))
     }
 
     fn is_file(&self, file: &fs::File) -> bool {

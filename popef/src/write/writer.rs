@@ -5,7 +5,7 @@ use std::io::{self, Seek, Take, Write};
 use std::mem;
 use std::path::Path;
 
-use super::destination::sink::{Failure, Remains};
+use super::destination::sink::{Failure, Remains, Sink};
 use super::destination::{Destination, Seekable, Stream, Truncate};
 use super::label::Label;
 use super::problem::{WriteProblem, impossible, left_behind};
@@ -522,6 +522,12 @@ impl<D: Destination> Writer<D> {
             Err(Remains(left, source)) => left_behind(problem, left, source),
         }
     }
+}
+
+/// Returns the descriptors by which a writer keeps files locked. A process that was forked must close its own, or the files stay locked
+/// until it ends.
+pub fn locked<D: Destination>(writer: &Writer<D>) -> Vec<i32> {
+    writer.to.as_ref().map(Sink::locked).unwrap_or_default()
 }
 
 impl<D: Destination> fmt::Debug for Writer<D> {
