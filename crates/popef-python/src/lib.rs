@@ -39,6 +39,7 @@ mod field;
 mod file;
 mod html;
 mod info;
+mod interpreter;
 mod json;
 mod local;
 mod metadata;

@@ -12,8 +12,9 @@ use popef::write::{BlobWriter, PackedWriter, Packing, Refused, Rewind};
 use pyo3::prelude::*;
 
 use crate::bytes::Given;
-use crate::ending::{self, Against, Failure, Origin};
+use crate::ending::{self, Against, Origin};
 use crate::error::{Own, raise};
+use crate::interpreter::{Failure, has_threads};
 use crate::stream;
 
 /// Anything that can be written to, and can go back.
@@ -203,7 +204,7 @@ pub(crate) fn end(py: Python<'_>) {
     for session in living.iter().filter(|session| session.origin.is_left(py)) {
         let _ = session.abandon(py, "the program ended by an exception");
     }
-    if ending::has_threads(py) {
+    if has_threads(py) {
         for session in living.iter().filter(|session| session.is_unfinished()) {
             let _ = session.origin.warn_of_threads(py);
         }
