@@ -1,10 +1,10 @@
 //! The objects that a prefix or a pattern means.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
 
 use futures_util::StreamExt as _;
 use globset::{GlobBuilder, GlobMatcher};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Code, RemoteError};
 use crate::gate::{TRACE, Trace};
@@ -19,8 +19,6 @@ const NAMES: [&str; 2] = [".popef", ".poptorch"];
 const MOST: usize = 10_000_000;
 /// Maximum number of bytes of names that are kept.
 const MOST_BYTES: usize = 64 << 20;
-/// How long a store may send only pages without objects.
-const LONGEST: Duration = Duration::from_secs(60);
 
 /// The locations of all objects that a location means, in the order of their names.
 pub(crate) async fn list(
@@ -37,18 +35,19 @@ pub(crate) async fn list(
     let trace = Trace::new(context.usage.clone());
     let work = async {
         let mut objects = store.list(Some(&folder).filter(|folder| !folder.as_ref().is_empty()));
-        let mut keys = Vec::new();
+        let mut keys = BTreeSet::new();
         let (mut count, mut kept) = (0_usize, 0_usize);
-        let mut first = None;
+        let longest = context.options.list_timeout;
+        let mut end = Instant::now().checked_add(longest);
         loop {
-            // A store may send pages without objects, but not for ever.
-            let next = timeout(LONGEST, objects.next()).await.map_err(|_| context.error(Code::Timeout, ""))?;
-            let Some(object) = next else { break };
+            // A store may send pages in which nothing fits, but not for ever.
+            let next = match end {
+                Some(end) => timeout_at(end, objects.next()).await,
+                None => Ok(objects.next().await),
+            };
+            let none = || context.error(Code::Timeout, format!("no object that fits came for {longest:?}"));
+            let Some(object) = next.map_err(|_| none())? else { break };
             let name = object.map_err(|error| context.explained(&error, &trace))?.location;
-            // The store says the same name for an object and for a folder, which can follow each other.
-            if first.get_or_insert_with(|| name.clone()) == &name && count > 1 {
-                return Err(context.error(Code::Listing, "it begins again"));
-            }
             count = count.saturating_add(1);
             if count > MOST || kept > MOST_BYTES {
                 return Err(context.error(Code::Listing, format!("there are more than {count} objects")));
@@ -63,13 +62,15 @@ pub(crate) async fn list(
             };
             if fits {
                 kept = kept.saturating_add(name.as_ref().len());
-                keys.push(name.to_string());
+                if !keys.insert(name.to_string()) {
+                    return Err(context.error(Code::Listing, "it has a key twice, as if it began again"));
+                }
+                end = Instant::now().checked_add(longest);
             }
         }
         Ok(keys)
     };
-    let mut keys = TRACE.scope(trace.clone(), work).await?;
-    keys.sort();
+    let keys = TRACE.scope(trace.clone(), work).await?;
     if keys.is_empty() {
         let what = if matcher.is_some() { "" } else { "there is no .popef or .poptorch in it" };
         return Err(context.error(Code::NoMatch, what));

@@ -40,6 +40,8 @@ pub struct Options {
     pub retries: usize,
     /// For how long a request is repeated.
     pub retry_timeout: Duration,
+    /// How long the listing of a bucket may bring no object that fits.
+    pub list_timeout: Duration,
     /// Called several times a second during a wait. Returns whether to give up.
     pub stopped: Option<fn() -> bool>,
     pub(crate) headers: HeaderMap,
@@ -60,6 +62,7 @@ impl Default for Options {
             read_timeout: Duration::from_secs(30),
             retries: 5,
             retry_timeout: Duration::from_secs(60),
+            list_timeout: Duration::from_secs(300),
             stopped: None,
             headers: HeaderMap::new(),
         }

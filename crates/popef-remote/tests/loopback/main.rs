@@ -267,6 +267,40 @@ fn a_wrong_label_does_not_make_a_page() {
     assert_eq!(opened.file.unwrap().len(), 2);
 }
 
+/// The program runs again with this as the endpoint, because credentials come from the environment.
+const ENDPOINT: &str = "POPEF_REMOTE_TEST_ENDPOINT";
+
+/// Each page is another one, and none has an object that fits.
+#[test]
+fn a_listing_without_end_ends() {
+    if let Ok(endpoint) = std::env::var(ENDPOINT) {
+        let mut options = options();
+        options.endpoint = Some(endpoint);
+        // It passes in any case: the pages do not end.
+        options.list_timeout = std::time::Duration::from_millis(100);
+        let listed = Remote::new(options).unwrap().list(&Location::parse("s3://b/").unwrap());
+        let error = listed.unwrap_err();
+        assert!(error.code() == Code::Timeout && error.to_string().contains("no object that fits"), "{error}");
+        println!("it has ended");
+        return;
+    }
+    let server = Server::start(|number, _| {
+        let page = format!(
+            "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>{number}</NextContinuationToken>\
+             <Contents><Key>{number}.txt</Key><LastModified>2026-01-01T00:00:00Z</LastModified><Size>1</Size></Contents>\
+             </ListBucketResult>"
+        );
+        answer("200 OK", &[("Content-Length", page.len().to_string())], page.as_bytes())
+    });
+    let done = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_listing_without_end_ends", "--nocapture"])
+        .envs([("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")])
+        .env(ENDPOINT, format!("http://127.0.0.1:{}", server.port))
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&done.stdout).contains("it has ended"), "{done:?}");
+}
+
 /// The request for the whole file is repeated like others, and its answer can be a page too.
 #[test]
 fn a_whole_file_is_asked_for_again() {
