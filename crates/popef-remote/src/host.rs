@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::Url;
 
 /// The network that a host is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,6 +118,11 @@ fn allowed(name: &str, mut found: Vec<SocketAddr>) -> Option<Vec<SocketAddr>> {
         found.retain(|found| !meanings(found.ip()).any(|address| OF_CLOUDS.contains(&address) || is_service(address)));
     }
     Some(found).filter(|found| !found.is_empty())
+}
+
+/// Whether a text can be a part of the name of a host.
+pub(crate) fn is_in_names(text: &str) -> bool {
+    Url::parse(&format!("https://{text}.example.com")).is_ok()
 }
 
 /// Whether requests to a host stay on this machine.

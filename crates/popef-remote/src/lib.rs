@@ -42,6 +42,7 @@
 )]
 
 mod client;
+mod environment;
 mod error;
 mod forward;
 mod gate;

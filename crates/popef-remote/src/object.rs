@@ -303,10 +303,15 @@ fn of_fault(fault: &Fault) -> (Code, String) {
         Fault::Encoded(header) => (Code::Encoded, header.clone()),
         Fault::Cut => (Code::Cut, String::new()),
         Fault::Long => (Code::WrongRange, "its body is longer than it may be".to_owned()),
+        Fault::NoLength => {
+            (Code::NoRanges, "nor does it say how long the file is, so that a cut would not be noticed".to_owned())
+        }
+        Fault::NoListing(what) => (Code::Malformed, (*what).to_owned()),
         Fault::Repeats => (Code::Listing, "it begins again".to_owned()),
         Fault::Header(name) => (Code::Malformed, format!("the header {name} has characters that are not ASCII")),
         Fault::Redirect(what) => (Code::Redirect, what.clone()),
         Fault::NoLocation => (Code::Malformed, "a redirect does not say where it leads (no Location)".to_owned()),
+        Fault::NoAddress => (Code::Settings, "the endpoint is no address that can be asked".to_owned()),
         Fault::Metadata => {
             let what =
                 "the endpoint or the region: it leads to addresses at which clouds have the credentials of a machine";
@@ -325,8 +330,12 @@ pub(crate) fn of_connection(reason: &str) -> (Code, String) {
         return (Code::Connect, reason.to_owned());
     }
     let missing = |variable: &str| {
-        let path = env::var_os(variable).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty())?;
-        (!path.exists()).then(|| format!("there is no {}, which {variable} names", path.display()))
+        let path = env::var_os(variable).map(PathBuf::from)?;
+        let missing = || match path.to_str() {
+            Some("") => format!("{variable} is empty; unset it"),
+            _ => format!("there is no {}, which {variable} names", path.display()),
+        };
+        (!path.exists()).then(missing)
     };
     let found = ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find_map(missing);
     (Code::Tls, found.unwrap_or_else(|| reason.to_owned()))
@@ -339,6 +348,7 @@ fn of_status(status: Option<u16>, region: Option<&str>, is_conditional: bool, sa
         (Some(404), _) if said == "NoSuchUpload" => (Code::Refused, said),
         (Some(404 | 410), _) => (Code::NotFound, said),
         (Some(401 | 403), _) => (Code::Denied, said),
+        (Some(407), _) => (Code::Connect, "the proxy asks for a user and a password".to_owned()),
         (Some(412), _) if is_conditional => (Code::Changed, said),
         // Somebody else writes at the same time.
         (Some(409), _) if matches!(&*said, "ConditionalRequestConflict" | "OperationAborted") => (Code::Busy, said),
@@ -346,6 +356,8 @@ fn of_status(status: Option<u16>, region: Option<&str>, is_conditional: bool, sa
         (Some(501), _) if is_conditional => (Code::Refused, joined(&said, NO_CONDITIONS)),
         (Some(501), _) => (Code::Refused, said),
         (Some(408 | 429 | 500..), _) => (Code::Busy, said),
+        // Under a status of success.
+        (Some(..300), _) if matches!(&*said, "InternalError" | "ServiceUnavailable" | "SlowDown") => (Code::Busy, said),
         (Some(301..=303 | 307 | 308), _) => (Code::Redirect, "redirects of stores are never followed".to_owned()),
         (Some(300..), _) => (Code::Refused, said),
         _ => (Code::Other, said),

@@ -221,8 +221,11 @@ impl Upload<'_> {
         let stopped = self.context.options.stopped;
         let begin = async { Ok(self.store.put_multipart(&self.placed.path).await?) };
         let begun = unless_stopped(stopped, GRACE, begin).await;
-        self.are_left.store(matches!(begun, Err(Failure::Stopped)), Ordering::Relaxed);
+        // It may have begun without an answer that says so.
+        let is_left = matches!(begun, Err(Failure::Stopped)) || (begun.is_err() && self.may_be_done());
+        self.are_left.store(is_left, Ordering::Relaxed);
         let mut upload = begun?;
+        self.trace.forget_settled();
         let work = async {
             send(&mut *upload, &mut self.file, self.len).await?;
             self.look_again().await
@@ -245,20 +248,25 @@ impl Upload<'_> {
         done
     }
 
+    /// Whether the store may have done what failed: a request has arrived, and was not refused.
+    fn may_be_done(&self) -> bool {
+        let seen = self.trace.seen();
+        let is_refused = seen.status.is_some_and(|status| (300..500).contains(&status) && !matches!(status, 408 | 429));
+        seen.settled > 1 || (seen.settled == 1 && !is_refused)
+    }
+
     /// Finds out what a failure means of the request that makes the object appear. The store may have done it although its answer
     /// was lost, and then it refuses the repeated request.
     async fn unless_there(&mut self, done: Result<(), Failure>) -> Result<(), Failure> {
         let Err(Failure::Store(error)) = done else { return done };
-        let seen = self.trace.seen();
-        let is_refused = seen.status.is_some_and(|status| (300..500).contains(&status) && !matches!(status, 408 | 429));
-        if seen.settled == 0 || (seen.settled == 1 && is_refused) {
+        if !self.may_be_done() {
             return Err(Failure::Store(error));
         }
         let stopped = self.context.options.stopped;
         match unless_stopped(stopped, Duration::ZERO, self.is_there()).await {
             Ok(true) => Ok(()),
             // A request without an answer may still be under way.
-            Ok(false) if seen.status.is_some() => Err(Failure::Store(error)),
+            Ok(false) if self.trace.seen().status.is_some() => Err(Failure::Store(error)),
             Err(Failure::Stopped) => Err(Failure::Stopped),
             _ => Err(Failure::Unsure(error)),
         }

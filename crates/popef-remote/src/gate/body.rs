@@ -15,8 +15,8 @@ pub(super) struct Checked {
     /// The number of bytes that may still come.
     left: u64,
     end: End,
-    /// For XML, the current piece of it.
-    piece: Option<Piece>,
+    /// For XML, what was read of it.
+    xml: Option<Xml>,
     trace: Trace,
 }
 
@@ -35,32 +35,73 @@ enum End {
 /// addresses, whose length is limited.
 const MOST_OF_A_TEXT: usize = 16 << 10;
 
-/// A piece of XML: a text, and the tag behind it.
+/// How the listings of stores begin: Amazon's and Google's, and Azure's.
+const LISTINGS: [&[u8]; 2] = [b"ListBucketResult", b"EnumerationResults"];
+
+/// XML as far as it was read: the current text with the tag behind it, and what the tags say of a listing.
 #[derive(Default)]
-struct Piece {
+struct Xml {
     text: Vec<u8>,
     tag: Vec<u8>,
     in_tag: bool,
+    is_listing: bool,
+    /// The name of the first element.
+    root: Option<Vec<u8>>,
+    /// Whether the listing has another page, if it says so.
+    goes_on: Option<bool>,
+    /// Whether it says how to ask for that page.
+    has_next: bool,
 }
 
-impl Piece {
+impl Xml {
     /// Takes a byte. Returns whether the text or the tag is too long.
     fn take(&mut self, byte: u8, trace: &Trace) -> bool {
         match byte {
             b'<' => self.in_tag = true,
             b'>' => {
-                if let Some(key) = self.folder() {
-                    trace.add_folder(key);
-                }
-                if self.tag == b"/Code" {
-                    trace.said(&self.text);
-                }
-                *self = Piece::default();
+                self.take_tag(trace);
+                (self.text, self.tag, self.in_tag) = Default::default();
             }
             _ if self.in_tag => self.tag.push(byte),
             _ => self.text.push(byte),
         }
         self.text.len().max(self.tag.len()) > MOST_OF_A_TEXT
+    }
+
+    fn take_tag(&mut self, trace: &Trace) {
+        if let Some(key) = self.folder() {
+            trace.add_folder(key);
+        }
+        let name = self.tag.split(|byte| byte.is_ascii_whitespace() || *byte == b'/').next().unwrap_or_default();
+        if self.root.is_none() && !name.starts_with(b"?") && !name.starts_with(b"!") {
+            self.root = Some(name.to_vec());
+        }
+        match &*self.tag {
+            b"/Code" => trace.said(&self.text),
+            b"/IsTruncated" => self.goes_on = Some(self.text.trim_ascii() != b"false"),
+            b"/NextContinuationToken" => self.has_next = !self.text.is_empty(),
+            // Azure has no other mark of the last page than an empty one of these.
+            _ if name == b"NextMarker" => self.goes_on = Some(false),
+            _ => {}
+        }
+    }
+
+    /// What is wrong with the XML as a whole.
+    fn error(&self, trace: &Trace) -> Option<HttpError> {
+        let root = self.root.as_deref().unwrap_or_default();
+        let fault = match self.goes_on {
+            _ if root.eq_ignore_ascii_case(b"html") => Fault::Page,
+            _ if !self.is_listing => return None,
+            // The code in it says what happened.
+            _ if root == b"Error" => {
+                return Some(HttpError::new(HttpErrorKind::Decode, Fault::NoListing("it is an error")));
+            }
+            _ if !LISTINGS.contains(&root) => Fault::NoListing("it is no listing of a bucket"),
+            None => Fault::NoListing("the listing does not say whether it goes on"),
+            Some(true) if !self.has_next => Fault::NoListing("the listing goes on, but does not say where"),
+            Some(_) => return None,
+        };
+        Some(trace.fault(HttpErrorKind::Decode, fault))
     }
 
     /// The key that ends here, without the slash at its end. The store does not tell it from a key without one.
@@ -91,30 +132,44 @@ fn entity(name: &str) -> Option<char> {
 }
 
 impl Checked {
-    /// A body of exactly `len` bytes.
-    pub(super) fn exactly(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, end: End::Exact, piece: None, trace }
+    fn new(len: u64, end: End, body: HttpResponseBody, trace: Trace) -> Self {
+        Checked { body, left: len, end, xml: None, trace }
     }
 
-    /// A body of at most `len` bytes.
-    pub(super) fn at_most(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, end: End::AtMost, piece: None, trace }
+    /// A body of exactly `len` bytes.
+    pub(super) fn exactly(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
+        Checked::new(len, End::Exact, body, trace)
+    }
+
+    /// A body of any number of bytes, whose end the connection tells.
+    pub(super) fn framed(body: HttpResponseBody, trace: Trace) -> Self {
+        Checked::new(u64::MAX, End::AtMost, body, trace)
     }
 
     /// The first `len` bytes of a body, or a little less.
     pub(super) fn start(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, end: End::Cut, piece: None, trace }
+        Checked::new(len, End::Cut, body, trace)
     }
 
-    /// An XML body of at most `len` bytes, without very long texts.
-    pub(super) fn listing(len: u64, body: HttpResponseBody, trace: Trace) -> Self {
-        Checked { body, left: len, end: End::AtMost, piece: Some(Piece::default()), trace }
+    /// An XML body of at most `len` bytes, without very long texts. A listing must say that it is one, and where it ends.
+    pub(super) fn xml(len: u64, is_listing: bool, body: HttpResponseBody, trace: Trace) -> Self {
+        let xml = Some(Xml { is_listing, ..Xml::default() });
+        Checked { xml, ..Checked::new(len, End::AtMost, body, trace) }
     }
 
     /// Whether a text of the XML is too long.
     fn is_too_long(&mut self, bytes: &[u8]) -> bool {
-        let Some(piece) = &mut self.piece else { return false };
-        bytes.iter().any(|byte| piece.take(*byte, &self.trace))
+        let Some(xml) = &mut self.xml else { return false };
+        bytes.iter().any(|byte| xml.take(*byte, &self.trace))
+    }
+
+    /// Why the body may not end here.
+    fn error_at_end(&mut self) -> Option<HttpError> {
+        if self.end == End::Exact && self.left > 0 {
+            self.end = End::AtMost;
+            return Some(self.trace.fault(HttpErrorKind::Interrupted, Fault::Cut));
+        }
+        self.xml.take()?.error(&self.trace)
     }
 }
 
@@ -147,11 +202,8 @@ impl Body for Checked {
                     }
                 }
             }
-            None if this.end == End::Exact && this.left > 0 => {
-                this.end = End::AtMost;
-                Some(Err(this.trace.fault(HttpErrorKind::Interrupted, Fault::Cut)))
-            }
-            frame => frame,
+            None => this.error_at_end().map(Err),
+            failed => failed,
         })
     }
 }

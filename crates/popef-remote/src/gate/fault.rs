@@ -27,12 +27,18 @@ pub(crate) enum Fault {
     Cut,
     /// The body is longer than it may be.
     Long,
+    /// The body of a whole file ends where the connection does, so that nothing tells if it is cut.
+    NoLength,
+    /// The answer is not what a page of a listing must be.
+    NoListing(&'static str),
     /// A header has characters that are not ASCII. Its name.
     Header(HeaderName),
     /// A redirect to an address without https, or one of too many.
     Redirect(String),
     /// A redirect that leads nowhere.
     NoLocation,
+    /// The store's address is none.
+    NoAddress,
     /// The store's address leads to where clouds have the credentials of a machine.
     Metadata,
     /// Http, which was not allowed.
@@ -81,7 +87,7 @@ pub(crate) struct Seen {
     pub(crate) is_page: bool,
     /// How many calls there were. Each store counts its own repetitions, but not those of its callers.
     pub(crate) calls: usize,
-    /// How many requests that make an object appear may have arrived.
+    /// How many requests that make an object or an upload appear may have arrived.
     pub(crate) settled: u32,
     /// The keys in a listing that end with a slash, without it.
     pub(crate) folders: HashSet<String>,
@@ -132,7 +138,12 @@ impl Trace {
         self.lock().redirected = Some(to);
     }
 
-    /// Counts a request that makes an object appear, and that may have arrived.
+    /// Forgets the requests that make an upload appear, before those that make its object appear.
+    pub(crate) fn forget_settled(&self) {
+        self.lock().settled = 0;
+    }
+
+    /// Counts a request that makes an object or an upload appear, and that may have arrived.
     pub(super) fn settles(&self) {
         let mut seen = self.lock();
         seen.settled = seen.settled.saturating_add(1);

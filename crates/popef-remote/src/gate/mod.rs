@@ -13,7 +13,8 @@ use http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LAST_MODIFIED, LOCATION,
     RANGE, TRANSFER_ENCODING,
 };
-use http::{Method, StatusCode, Uri};
+use http::{Method, StatusCode, Uri, Version};
+use http_body::Body as _;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
@@ -21,8 +22,7 @@ use object_store::{ClientConfigKey, ClientOptions};
 use url::{Position, Url};
 
 use crate::client::Clients;
-use crate::error::innermost;
-use crate::host::{Place, is_metadata};
+use crate::host::{Place, is_in_names, is_metadata};
 
 pub(crate) use fault::{Fault, TRACE, Trace};
 
@@ -109,7 +109,7 @@ impl Gate {
         let Some(address) = &self.address else { return self.send_once(request, trace).await };
         let mut url = address.url.clone();
         request.headers_mut().extend(address.headers.clone());
-        for _ in 0..MOST_REDIRECTS {
+        for _ in 0..=MOST_REDIRECTS {
             let mut once = HttpRequest::new(object_store::client::HttpRequestBody::empty());
             *once.method_mut() = request.method().clone();
             *once.headers_mut() = request.headers().clone();
@@ -146,25 +146,28 @@ impl Gate {
     }
 
     async fn send_once(&self, request: HttpRequest, trace: &Trace) -> Result<HttpResponse, HttpError> {
-        let uri = request.uri();
-        let host = uri.host().unwrap_or_default();
-        let place = Place::of(host);
+        // As the client reads it: a host has many spellings.
+        let url =
+            Url::parse(&request.uri().to_string()).map_err(|_| trace.fault(HttpErrorKind::Decode, Fault::NoAddress))?;
+        let place = Place::of(url.host_str().unwrap_or_default());
         if place == Place::Metadata && !self.of_credentials {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Metadata));
         }
-        if self.of_credentials && !is_among(&self.services, uri) {
+        if self.of_credentials && !is_among(&self.services, request.uri()) {
             // The answer of the one that is named counts.
             return Err(HttpError::new(HttpErrorKind::Decode, Fault::NoCredentials));
         }
-        if uri.scheme_str() != Some("https") && place == Place::Elsewhere && !self.allow_http {
+        if url.scheme() != "https" && place == Place::Elsewhere && !self.allow_http {
             return Err(trace.fault(HttpErrorKind::Decode, Fault::Http));
         }
         // No proxy is nearer to this machine, or should see its credentials.
-        let client = self.clients.client(place == Place::Elsewhere, uri.scheme_str() == Some("http"));
-        let client = client.map_err(|error| trace.fault(HttpErrorKind::Decode, Fault::NoClient(innermost(&error))))?;
+        let client = self.clients.client(place == Place::Elsewhere, url.scheme() == "http");
+        let client = client.map_err(|reason| trace.fault(HttpErrorKind::Decode, Fault::NoClient(reason)))?;
         trace.begin(match () {
             () if self.of_credentials => Some("the service that has this machine's"),
-            () if self.has_services && asks_for_token(&request) => Some("the service for tokens"),
+            () if self.has_services && request.method() == Method::POST && !is_of_upload(&request) => {
+                Some("the service for tokens")
+            }
             () => None,
         });
         let settles = settles(&request);
@@ -202,7 +205,7 @@ impl HttpService for Gate {
             request.headers_mut().remove(AUTHORIZATION);
         }
         let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()).and_then(range::asked);
-        let (reads, posts) = (request.method() == Method::GET, request.method() == Method::POST);
+        let [reads, puts, posts] = [Method::GET, Method::PUT, Method::POST].map(|method| request.method() == method);
         if let Some((name, value)) = self.condition.as_ref().filter(|_| completes_upload(&request)) {
             request.headers_mut().insert(name, value.clone());
         }
@@ -240,14 +243,18 @@ impl HttpService for Gate {
                 let size = size.or((asked.start == 0 && self.address.is_none()).then_some(0));
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::OutOfRange(size)));
             }
-            (None, status) if status.is_success() && reads && trace.seen().is_page => {
+            // Some stores give this label to an answer without content.
+            (None, status)
+                if status.is_success() && trace.seen().is_page && (reads || (puts && !body.is_end_stream())) =>
+            {
                 return Err(trace.fault(HttpErrorKind::Decode, Fault::Page));
             }
             (None, status) if status.is_success() && reads && self.address.is_some() => {
                 check_encoding(&parts.headers).map_err(|fault| trace.fault(HttpErrorKind::Decode, fault))?;
                 match text(&parts.headers, &CONTENT_LENGTH).and_then(|len| len.parse().ok()) {
                     Some(len) => Checked::exactly(len, body, trace),
-                    None => Checked::at_most(u64::MAX, body, trace),
+                    None if is_framed(&parts) => Checked::framed(body, trace),
+                    None => return Err(trace.fault(HttpErrorKind::Decode, Fault::NoLength)),
                 }
             }
             (None, status) if status.is_success() && reads && !self.of_credentials && trace.repeats(&uri) => {
@@ -255,7 +262,7 @@ impl HttpService for Gate {
             }
             (None, status) if status.is_success() => {
                 let most = if posts { MOST_OF_AN_UPLOAD } else { MOST_OF_A_LISTING };
-                Checked::listing(most, body, trace)
+                Checked::xml(most, reads && lists(&uri), body, trace)
             }
             _ => Checked::start(MOST_OF_A_REFUSAL, body, trace),
         };
@@ -269,6 +276,17 @@ fn is_among(services: &[String], uri: &Uri) -> bool {
     services.is_empty() || services.iter().any(is_of)
 }
 
+/// Whether a request asks for a page of a listing, of Amazon's and Google's stores or of Azure's.
+fn lists(uri: &Uri) -> bool {
+    uri.query().unwrap_or_default().split('&').any(|part| matches!(part, "list-type=2" | "comp=list"))
+}
+
+/// Whether the end of a body differs from the end of its connection.
+fn is_framed(answer: &http::response::Parts) -> bool {
+    answer.version == Version::HTTP_2
+        || (answer.version == Version::HTTP_11 && answer.headers.contains_key(TRANSFER_ENCODING))
+}
+
 /// The scheme and the host of an address.
 fn origin(url: &Url) -> String {
     format!("{}://{}", url.scheme(), &url[Position::BeforeHost..Position::BeforePath])
@@ -276,7 +294,7 @@ fn origin(url: &Url) -> String {
 
 /// Whether a text can be the name of a region.
 pub(crate) fn is_region(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) && is_in_names(text)
 }
 
 /// Whether a request completes an upload in parts, at Amazon's or at Google's.
@@ -285,17 +303,17 @@ fn completes_upload(request: &HttpRequest) -> bool {
     request.method() == Method::POST && query.split('&').any(|part| part.starts_with("uploadId="))
 }
 
-/// Whether a request is for a token with which to ask the store. Of the store itself, only uploads are asked for in this way.
-fn asks_for_token(request: &HttpRequest) -> bool {
+/// Whether a request begins or completes an upload in parts. Other requests with this method are for tokens.
+fn is_of_upload(request: &HttpRequest) -> bool {
     let query = request.uri().query().unwrap_or_default();
-    request.method() == Method::POST && !query.split('&').any(|part| part.starts_with("upload"))
+    request.method() == Method::POST && query.split('&').any(|part| part.starts_with("upload"))
 }
 
-/// Whether a request makes an object appear: it has all of the object, or completes an upload in parts.
+/// Whether a request makes an object or an upload appear: it has all of the object, or begins or completes an upload in parts.
 fn settles(request: &HttpRequest) -> bool {
     let query = request.uri().query().unwrap_or_default();
     let is_part = query.split('&').any(|part| part == "comp=block" || part.starts_with("partNumber="));
-    completes_upload(request) || (request.method() == Method::PUT && !is_part)
+    is_of_upload(request) || (request.method() == Method::PUT && !is_part)
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {

@@ -258,6 +258,19 @@ fn a_server_without_ranges_is_listed_from_its_stream() {
     assert_eq!(described(&opened.file.unwrap()), described(&local));
 }
 
+/// Without a length, the end of a connection can be that of a file, or a cut.
+#[test]
+fn a_whole_file_says_where_it_ends() {
+    let chunked = |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n0\r\n\r\n"].concat();
+    let bytes = tensors(2, 1000);
+    let (cut, whole) = (bytes[..bytes.len() / 2].to_vec(), chunked(&bytes));
+    let server = Server::start(move |_, _| answer("200 OK", &[], &cut));
+    let error = open_with(options(), &server.url(), Need::Headers).unwrap().0.file.unwrap_err();
+    assert_eq!(RemoteError::of(&error).map(RemoteError::code), Some(Code::NoRanges), "{error}");
+    let server = Server::start(move |_, _| answer("200 OK", &[("Transfer-Encoding", "chunked".into())], &whole));
+    assert_eq!(open_with(options(), &server.url(), Need::Headers).unwrap().0.file.unwrap().len(), 2);
+}
+
 /// What is labelled as a page, and is none, is read.
 #[test]
 fn a_wrong_label_does_not_make_a_page() {

@@ -34,6 +34,11 @@ fn missing() -> Answer {
     xml("404 Not Found", "<Error><Code>NoSuchKey</Code></Error>")
 }
 
+/// A page of a listing.
+fn page(is_truncated: &str, contents: &str) -> String {
+    format!("<ListBucketResult><IsTruncated>{is_truncated}</IsTruncated>{contents}</ListBucketResult>")
+}
+
 /// A bucket with these objects.
 fn bucket(objects: &[(&str, Vec<u8>)]) -> Server {
     let encoded = |key: &str| {
@@ -51,7 +56,7 @@ fn bucket(objects: &[(&str, Vec<u8>)]) -> Server {
             "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00Z</LastModified><Size>{size}</Size></Contents>"
         )
     });
-    let listing = format!("<ListBucketResult>{}</ListBucketResult>", contents.collect::<String>());
+    let listing = page("false", &contents.collect::<String>());
     Server::start(move |_, asked| {
         let path = asked.line.split(' ').nth(1).unwrap();
         match paths.get(path) {
@@ -97,7 +102,8 @@ fn a_listing_reads_what_it_lists() {
 fn a_refusal_is_told_as_what_it_is() {
     let place = place();
     let write = ["merge", FILE, "-o", "s3://b/k.popef"];
-    let cases: [(&[&str], &str, &str, &str); 5] = [
+    let cases: [(&[&str], &str, &str, &str); 6] = [
+        (&write, "200 OK", "a login", "[remote-page]"),
         (&write, "409 Conflict", "ConditionalRequestConflict", "[remote-busy]\npopef merge: Try again later.\n"),
         (&write, "409 Conflict", "Other", "Other (HTTP 409)"),
         (&write, "501 Not Implemented", "NotImplemented", "with --force"),
@@ -108,6 +114,11 @@ fn a_refusal_is_told_as_what_it_is() {
         let server = Server::start(move |_, asked| match asked.line.split(' ').next() {
             _ if code == "a page" => answer(status, &[("Content-Type", "text/html".into())], b"<html>Log in</html>"),
             Some("GET") => missing(),
+            _ if code == "a login" => answer(
+                status,
+                &[("Content-Type", "text/html".into()), ("ETag", "\"p\"".into())],
+                b"<html>Log in</html>",
+            ),
             _ => xml(status, &format!("<Error><Code>{code}</Code></Error>")),
         });
         let run = finish(&mut popef(&place, &server, words));
@@ -143,11 +154,47 @@ fn a_listing_that_goes_round_ends() {
     let place = place();
     let server = Server::start(|number, _| {
         let token = format!("<NextContinuationToken>{}</NextContinuationToken>", number % 2);
-        xml("200 OK", &format!("<ListBucketResult><IsTruncated>true</IsTruncated>{token}</ListBucketResult>"))
+        xml("200 OK", &page("true", &token))
     });
     let run = finish(&mut popef(&place, &server, &["ls", "s3://b/*"]));
     assert!(run.status == 2 && run.err.contains("[remote-listing]") && run.err.contains("begins again"), "{run:?}");
     assert_eq!(server.asked().len(), 4);
+}
+
+/// An answer that is no page, or does not say where it goes on, never makes a listing shorter.
+#[test]
+fn a_listing_is_whole_or_an_error() {
+    let place = place();
+    let file = "<Contents><Key>a.popef</Key><LastModified>2026-01-01T00:00:00Z</LastModified><Size>1</Size></Contents>";
+    let first = page("true", &format!("{file}<NextContinuationToken>T</NextContinuationToken>"));
+    let cases = [
+        (
+            "<?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>".to_owned(),
+            "InternalError; try again later [remote-busy]",
+        ),
+        ("<Error><Code>AccessDenied</Code></Error>".to_owned(), "AccessDenied"),
+        ("<!DOCTYPE html>\n<HTML lang=en>Log in</HTML>".to_owned(), "[remote-page]"),
+        ("<ListBucketResult/>".to_owned(), "does not say whether it goes on"),
+        ("<ListAllMyBucketsResult><IsTruncated>false</IsTruncated></ListAllMyBucketsResult>".to_owned(), "no listing"),
+        (
+            String::new(),
+            "no listing of a bucket; look at the server, or at the proxy in between; or download the file first [remote-malformed]",
+        ),
+        (page("true", ""), "does not say where"),
+        (page("true", "<NextContinuationToken></NextContinuationToken>"), "does not say where"),
+        (page("false", file), "it has a key twice"),
+    ];
+    let emulator = |server: &Server| [("STORAGE_EMULATOR_HOST", format!("127.0.0.1:{}", server.port))];
+    for (second, told) in cases {
+        for address in ["s3://b/", "gs://b/"] {
+            let pages = [first.clone(), second.clone()];
+            let server = Server::start(move |_, asked| {
+                xml("200 OK", &pages[usize::from(asked.line.contains("continuation-token="))])
+            });
+            let run = finish(popef(&place, &server, &["ls", address]).envs(emulator(&server)));
+            assert!(run.status == 2 && run.err.contains(told) && run.out.is_empty(), "{second} {run:?}");
+        }
+    }
 }
 
 /// What a store keeps of an object, and of an upload in parts.
@@ -267,6 +314,24 @@ fn a_write_that_was_done_is_told_as_done() {
         if !matches!(first, First::Other | First::Unconditional) {
             assert!(popef::File::from_bytes(kept.object.clone().unwrap()).unwrap().damage().is_none());
         }
+    }
+}
+
+/// The store has begun an upload, but its answer is lost, or does not say which: then nobody can remove it.
+#[test]
+fn an_upload_whose_beginning_is_lost_is_told() {
+    let place = place();
+    in_parts(&place);
+    let answers = [
+        (Vec::new(), true),
+        (xml("200 OK", "<InitiateMultipartUploadResult/>"), true),
+        (xml("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>"), false),
+    ];
+    for (begun, is_left) in answers {
+        let server =
+            Server::start(move |_, asked| if asked.line.starts_with("POST") { begun.clone() } else { missing() });
+        let run = finish(&mut popef(&place, &server, &["merge", "large.popef", "-o", "s3://b/k.popef"]));
+        assert_eq!((run.status, run.err.contains("parts of the upload may be left")), (2, is_left), "{run:?}");
     }
 }
 
