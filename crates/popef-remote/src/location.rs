@@ -1,6 +1,5 @@
 //! What an address names.
 
-use std::env;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -10,7 +9,9 @@ use http::HeaderValue;
 use popef::types::redact_word;
 use url::Url;
 
+use crate::environment::variable;
 use crate::error::{Code, RemoteError};
+use crate::host::is_in_names;
 
 /// Where a file is: the meaning of an address such as `s3://bucket/model.popef`.
 ///
@@ -141,7 +142,8 @@ pub(crate) fn has_pattern(key: &str) -> bool {
     key.contains(['*', '?', '['])
 }
 
-const NO_BUCKET: &str = "it has no bucket, or one whose name has other characters than letters, digits, -, ., _ and $";
+const NO_BUCKET: &str = "it has no bucket, or one whose name has other characters than letters, digits, -, ., _ and $, or \
+                         begins with xn-- and is no name of a host";
 const NO_CONTAINER: &str =
     "it has no container, or one whose name has other characters than letters, digits, -, ., _ and $";
 const OTHER_HOST: &str = "its host is not ACCOUNT.dfs.core.windows.net; for another cloud, give az://CONTAINER/KEY with \
@@ -157,6 +159,8 @@ fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
     let is_name = |name: &str| {
         (1..=LONGEST_BUCKET).contains(&name.len()) && name.bytes().all(in_names) && !matches!(name, "." | "..")
     };
+    // Amazon's buckets can be hosts.
+    let is_host_of_amazon = |name: &str| kind != Kind::S3 || is_in_names(name);
     let is_host = |(_, account): (&str, &str)| account.bytes().all(in_names);
     let base = format!("{scheme}://{host}");
     let (name, account, has_host) = match host.split_once('@') {
@@ -164,7 +168,7 @@ fn in_bucket(kind: Kind, scheme: &str, rest: &str) -> Option<Location> {
         _ => (host, None, false),
     };
     let bucket = Bucket { name: name.to_owned(), account, has_host, base };
-    (is_name(name) && host.split_once('@').is_none_or(is_host))
+    (is_name(name) && is_host_of_amazon(name) && host.split_once('@').is_none_or(is_host))
         .then(|| Location::of_object(kind, bucket, key.to_owned()))
 }
 
@@ -224,7 +228,7 @@ fn secret(text: &str) -> Option<HeaderValue> {
 
 /// The address of the hub of Hugging Face, which may be another one.
 fn hub() -> Result<Url, &'static str> {
-    let endpoint = env::var("HF_ENDPOINT").unwrap_or_else(|_| "https://huggingface.co".to_owned());
+    let endpoint = variable("HF_ENDPOINT").unwrap_or_else(|| "https://huggingface.co".to_owned());
     let url = Url::parse(&endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https") && is_plain(url));
     url.ok_or("the address of the hub, in HF_ENDPOINT, cannot be used: give one such as https://hub.example.com")
 }
@@ -237,7 +241,7 @@ pub(crate) fn is_plain(url: &Url) -> bool {
 
 /// The header with the token for the hub, if there is one.
 fn token() -> Result<Option<HeaderValue>, &'static str> {
-    let Ok(token) = env::var("HF_TOKEN") else { return Ok(None) };
+    let Some(token) = variable("HF_TOKEN") else { return Ok(None) };
     let header = secret(&format!("Bearer {token}"));
     header.map(Some).ok_or("HF_TOKEN: it has characters that cannot be sent, such as the end of a line")
 }
@@ -310,6 +314,7 @@ mod tests {
                 assert!(Location::parse(&format!("{scheme}://{bucket}/b/k")).is_err(), "{scheme} {bucket}");
             }
         }
+        assert!(Location::parse("s3://xn--a/k").is_err() && Location::parse("s3://xn--nxasmq6b/k").is_ok());
         assert!(Location::parse("s3://").is_err() && Location::parse("s3:///k").is_err());
         assert!(Location::parse("ftp://host/file").is_err() && !is_remote("ftp://host/file"));
     }

@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::environment::variable;
+
 /// The content of a profile. It has no `Debug`, because it has secrets.
 #[derive(Default)]
 pub(crate) struct Profile {
@@ -14,34 +16,12 @@ pub(crate) struct Profile {
     pub(crate) endpoint: Option<String>,
 }
 
-/// If one of these is set, the environment has credentials, or says that none are needed. Then profiles are not read.
-const CREDENTIALS: [&str; 5] = [
-    "AWS_ACCESS_KEY_ID",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-    "AWS_SKIP_SIGNATURE",
-];
-
-/// Whether the machine's own service would be needed for credentials, and the environment forbids that.
-pub(crate) fn has_no_service() -> bool {
-    let is_disabled = env::var("AWS_EC2_METADATA_DISABLED").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
-    is_disabled && !CREDENTIALS.iter().any(is_set)
-}
-
-fn is_set(name: &&str) -> bool {
-    env::var_os(name).is_some_and(|value| !value.is_empty())
-}
-
 /// The profile that the environment selects. The error says why it cannot be used.
 pub(crate) fn of_environment() -> Result<Profile, String> {
-    if CREDENTIALS.iter().any(is_set) {
-        return Ok(Profile::default());
-    }
-    let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
-    let text = |variable: &str, name: &str| {
+    let named = variable("AWS_PROFILE");
+    let text = |path: &str, name: &str| {
         let of_home = || env::home_dir().map(|home| home.join(".aws").join(name));
-        let path = env::var_os(variable).map(PathBuf::from).or_else(of_home);
+        let path = env::var_os(path).filter(|path| !path.is_empty()).map(PathBuf::from).or_else(of_home);
         path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default()
     };
     let (credentials, config) = (text("AWS_SHARED_CREDENTIALS_FILE", "credentials"), text("AWS_CONFIG_FILE", "config"));

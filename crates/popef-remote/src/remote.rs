@@ -206,7 +206,7 @@ impl Remote {
             // The receiver may be gone. Then the result is not needed.
             let _ = answer.send(work.await);
         });
-        wait(&answered, self.options.stopped, || context.error(Code::Stopped, ""))
+        wait(&answered, context)
     }
 }
 
@@ -223,7 +223,7 @@ impl Opening {
     pub fn wait(self, need: Need) -> Result<Opened, RemoteError> {
         let Opening { answered, location, context, options, gate, runtime, ahead, versions } = self;
         let usage = context.usage.clone();
-        let begun = wait(&answered, context.options.stopped, || context.error(Code::Stopped, ""));
+        let begun = wait(&answered, &context);
         let start = |first: &Bytes| first.get(..FIRST).unwrap_or(first).to_vec();
         match (begun, gate) {
             (Ok(Begun::Indexed { object, indexer, kept, first }), gate) => {

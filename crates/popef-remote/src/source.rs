@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 
 use crate::error::{Code, RemoteError};
 use crate::index::Kept;
-use crate::object::Object;
+use crate::object::{Context, Object};
 
 /// Reads an object from any thread. Reads ahead of sequential readers, in pieces that are requested together.
 pub(crate) struct Source {
@@ -149,7 +149,7 @@ impl Source {
     }
 
     fn wait(&self, answered: &Receiver<Result<Bytes, RemoteError>>) -> Result<Bytes, RemoteError> {
-        wait(answered, self.object.context().options.stopped, || self.object.context().error(Code::Stopped, ""))
+        wait(answered, self.object.context())
     }
 
     fn read_through(&self, reader: &mut Reader, mut buf: &mut [u8], mut offset: u64) -> Result<(), RemoteError> {
@@ -202,16 +202,15 @@ impl Source {
 }
 
 /// Waits for the result of another thread, and sometimes checks whether the caller wants to give up.
-pub(crate) fn wait<T>(
-    answered: &Receiver<Result<T, RemoteError>>,
-    stopped: Option<fn() -> bool>,
-    error: impl FnOnce() -> RemoteError,
-) -> Result<T, RemoteError> {
+pub(crate) fn wait<T>(answered: &Receiver<Result<T, RemoteError>>, context: &Context) -> Result<T, RemoteError> {
     loop {
         match answered.recv_timeout(LOOK) {
             Ok(answer) => return answer,
-            Err(RecvTimeoutError::Timeout) if !stopped.is_some_and(|stopped| stopped()) => {}
-            Err(_) => return Err(error()),
+            Err(RecvTimeoutError::Timeout) if !context.options.stopped.is_some_and(|stopped| stopped()) => {}
+            Err(RecvTimeoutError::Timeout) => return Err(context.error(Code::Stopped, "")),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(context.error(Code::Other, "the work ended without a result"));
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::env;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use http::Uri;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -14,6 +15,7 @@ use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 use url::Url;
 
 use crate::client::Clients;
+use crate::environment::{settings, variable};
 use crate::error::{Code, RemoteError, innermost};
 use crate::gate::{Address, Gate, OF_METADATA, is_region};
 use crate::host::{is_here, is_metadata};
@@ -139,12 +141,15 @@ impl Stores {
     }
 
     fn s3(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
-        let mut builder = AmazonS3Builder::from_env()
+        let mut builder = settings("AWS_")
+            .fold(AmazonS3Builder::new(), |builder, (key, value)| builder.with_config(key, value))
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
             .with_allow_http(false)
             .with_http_connector(gate);
-        let Profile { key_id, key, token, region, endpoint } = profile::of_environment().map_err(Unmade::Profile)?;
+        let has_credentials = has_credentials(&builder)?;
+        let profile = if has_credentials { Ok(Profile::default()) } else { profile::of_environment() };
+        let Profile { key_id, key, token, region, endpoint } = profile.map_err(Unmade::Profile)?;
         if let (Some(key_id), Some(key)) = (key_id, key) {
             builder = builder.with_access_key_id(key_id).with_secret_access_key(key);
             builder = token.into_iter().fold(builder, AmazonS3Builder::with_token);
@@ -156,10 +161,11 @@ impl Stores {
         if let Some(endpoint) = self.options.endpoint.clone().or(endpoint) {
             builder = ENDPOINTS.into_iter().fold(builder, |builder, (key, _)| builder.with_config(key, &endpoint));
         }
-        if let Some(region) = self.options.region.clone().or(region) {
+        if let Some(region) = self.options.region.clone().filter(|region| !region.is_empty()).or(region) {
             builder = builder.with_region(region);
         }
-        if builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_none() && profile::has_no_service() {
+        let has_credentials = has_credentials || builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_some();
+        if !has_credentials && variable(NO_SERVICE).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Err(Unmade::Credentials);
         }
         for (key, variable) in ENDPOINTS {
@@ -168,7 +174,7 @@ impl Stores {
             }
         }
         if builder.get_config_value(&AmazonS3ConfigKey::Region).is_some_and(|region| !is_region(&region)) {
-            return Err(Unmade::Setting("--region or AWS_REGION: it has characters that no region has".to_owned()));
+            return Err(Unmade::Setting("--region or AWS_REGION: no region has such a name".to_owned()));
         }
         if builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_none() {
             for (key, name) in TOKEN_FILES {
@@ -176,22 +182,24 @@ impl Stores {
             }
         }
         for (key, name) in IN_REQUESTS {
-            if !builder.get_config_value(&key).is_none_or(|value| plain(&value)) {
-                return Err(Unmade::Setting(format!("{name}: it has characters that cannot be sent")));
-            }
+            check_plain(builder.get_config_value(&key), name)?;
+        }
+        for (key, name) in SERVICES {
+            check_address(builder.get_config_value(&key), name)?;
         }
         Ok(Arc::new(builder.build()?))
     }
 
     fn google(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
-        let mut builder = GoogleCloudStorageBuilder::from_env()
+        let mut builder = settings("GOOGLE_")
+            .fold(GoogleCloudStorageBuilder::new(), |builder, (key, value)| builder.with_config(key, value))
             .with_bucket_name(&bucket.name)
             .with_retry(self.retry())
             .with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "false")
-            .with_http_connector(gate.with_services(services_of_google()));
+            .with_http_connector(gate.with_services(SERVICES_OF_GOOGLE.into_iter().filter_map(variable).collect()));
         // Google's own tools take the address of an emulator from here. Emulators have no credentials.
-        let emulator = env::var("STORAGE_EMULATOR_HOST").ok().filter(|host| !host.is_empty());
-        let emulator = emulator.map(|host| if host.contains("://") { host } else { format!("http://{host}") });
+        let emulator = variable("STORAGE_EMULATOR_HOST")
+            .map(|host| if host.contains("://") { host } else { format!("http://{host}") });
         let is_unsigned =
             builder.get_config_value(&GoogleConfigKey::SkipSignature).is_some_and(|value| is_true(&value));
         if emulator.is_some() || is_unsigned {
@@ -201,16 +209,25 @@ impl Stores {
         if let Some(url) = self.options.endpoint.as_ref().or(emulator.as_ref()) {
             builder = builder.with_base_url(url);
         }
-        if let Some(url) = builder.get_config_value(&GoogleConfigKey::BaseUrl) {
-            self.check_endpoint(&url, "STORAGE_EMULATOR_HOST, GOOGLE_BASE_URL")?;
+        if let Some(url) = builder.get_config_value(&GoogleConfigKey::BaseUrl).or_else(|| base_of_key(&builder)) {
+            self.check_endpoint(&url, "STORAGE_EMULATOR_HOST, GOOGLE_BASE_URL, a key")?;
         }
         let is_set = |key: &GoogleConfigKey| builder.get_config_value(key).is_some();
         let credentials = KEYS_OF_GOOGLE.into_iter().find(|(key, _)| is_set(key));
+        check_plain(builder.get_config_value(&GoogleConfigKey::BearerToken), "GOOGLE_BEARER_TOKEN")?;
+        if credentials.is_none() && !is_unsigned {
+            // Also an empty one is asked.
+            for name in SERVICES_OF_GOOGLE {
+                check_address(env::var(name).ok().map(|host| format!("http://{host}")), name)?;
+            }
+        }
         named(builder.build(), credentials.map(|(_, name)| name))
     }
 
     fn azure(&self, bucket: &Bucket, gate: Gate) -> Result<Store, Unmade> {
-        let builder = MicrosoftAzureBuilder::from_env();
+        let builder = settings("AZURE_")
+            .fold(MicrosoftAzureBuilder::new(), |builder, (key, value)| builder.with_config(key, value));
+        let builder = variable("IDENTITY_ENDPOINT").into_iter().fold(builder, MicrosoftAzureBuilder::with_msi_endpoint);
         let is_emulator = builder.get_config_value(&AzureConfigKey::UseEmulator).is_some_and(|value| is_true(&value));
         let mut builder = builder
             .with_container_name(&bucket.name)
@@ -225,6 +242,15 @@ impl Stores {
         }
         if let Some(endpoint) = builder.get_config_value(&AzureConfigKey::Endpoint) {
             self.check_endpoint(&endpoint, "AZURE_STORAGE_ENDPOINT")?;
+        }
+        if let Some(endpoint) = env::var(AZURITE).ok().filter(|_| is_emulator) {
+            self.check_endpoint(&endpoint, AZURITE)?;
+        }
+        for (key, name) in SERVICES_OF_AZURE {
+            check_address(builder.get_config_value(&key), name)?;
+        }
+        for (key, name) in IN_REQUESTS_OF_AZURE {
+            check_plain(builder.get_config_value(&key), name)?;
         }
         if bucket.has_host {
             let endpoint = builder.get_config_value(&AzureConfigKey::Endpoint);
@@ -247,12 +273,7 @@ impl Stores {
     /// Fails if the endpoint of a store is not the address of one. If no option names it, it comes from a variable, or from a
     /// profile.
     fn check_endpoint(&self, text: &str, variable: &str) -> Result<(), Unmade> {
-        let url = Url::parse(text).ok().filter(|_| plain(text));
-        let is_host = |host: &str| !host.is_empty() && !is_metadata(host);
-        let is_store = |url: &Url| {
-            matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(is_host) && is_plain(url)
-        };
-        if url.is_some_and(|url| is_store(&url)) {
+        if address(text).is_some_and(|url| !is_metadata(url.host_str().unwrap_or_default()) && is_plain(&url)) {
             return Ok(());
         }
         let from =
@@ -304,17 +325,69 @@ impl From<object_store::Error> for Unmade {
 const LONGEST_KEY: usize = 4096;
 
 /// Values that go into requests unchanged, and where they are set.
-const IN_REQUESTS: [(AmazonS3ConfigKey, &str); 3] = [
+const IN_REQUESTS: [Setting; 4] = [
+    (AmazonS3ConfigKey::ContainerCredentialsRelativeUri, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"),
     (AmazonS3ConfigKey::AccessKeyId, "AWS_ACCESS_KEY_ID"),
     (AmazonS3ConfigKey::SecretAccessKey, "AWS_SECRET_ACCESS_KEY"),
     (AmazonS3ConfigKey::Token, "AWS_SESSION_TOKEN"),
 ];
 
 /// Files with the tokens by which S3's credentials are asked for.
-const TOKEN_FILES: [(AmazonS3ConfigKey, &str); 2] = [
+const TOKEN_FILES: [Setting; 2] = [
     (AmazonS3ConfigKey::WebIdentityTokenFile, "AWS_WEB_IDENTITY_TOKEN_FILE"),
     (AmazonS3ConfigKey::ContainerAuthorizationTokenFile, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"),
 ];
+
+/// Addresses at which credentials are asked for. The stores do not check them.
+const SERVICES: [Setting; 3] = [
+    (AmazonS3ConfigKey::StsEndpoint, "AWS_ENDPOINT_URL_STS"),
+    (AmazonS3ConfigKey::MetadataEndpoint, "AWS_METADATA_ENDPOINT"),
+    (AmazonS3ConfigKey::ContainerCredentialsFullUri, "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+];
+const SERVICES_OF_AZURE: [(AzureConfigKey, &str); 2] = [
+    (AzureConfigKey::AuthorityHost, "AZURE_AUTHORITY_HOST"),
+    (AzureConfigKey::MsiEndpoint, "AZURE_MSI_ENDPOINT or IDENTITY_ENDPOINT"),
+];
+/// Hosts of Google's service for credentials. If one that is named fails, the store would ask another one. The gate does not let it.
+const SERVICES_OF_GOOGLE: [&str; 3] = ["GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP"];
+const IN_REQUESTS_OF_AZURE: [(AzureConfigKey, &str); 2] =
+    [(AzureConfigKey::Token, "AZURE_STORAGE_TOKEN"), (AzureConfigKey::AuthorityId, "AZURE_STORAGE_TENANT_ID")];
+/// Says, if it is true, that the service of the machine may not be asked for Amazon's credentials.
+const NO_SERVICE: &str = "AWS_EC2_METADATA_DISABLED";
+/// The address of Azure's emulator.
+const AZURITE: &str = "AZURITE_BLOB_STORAGE_URL";
+
+/// A setting of S3, and its variable.
+type Setting = (AmazonS3ConfigKey, &'static str);
+
+/// Where else than in a key the environment can have S3's credentials, and what else that needs. The store would ask the service of
+/// the machine in place of one that is incomplete.
+const CREDENTIALS: [(Setting, Option<Setting>); 3] = [
+    (
+        (AmazonS3ConfigKey::WebIdentityTokenFile, "AWS_WEB_IDENTITY_TOKEN_FILE"),
+        Some((AmazonS3ConfigKey::RoleArn, "AWS_ROLE_ARN")),
+    ),
+    ((AmazonS3ConfigKey::ContainerCredentialsRelativeUri, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"), None),
+    (
+        (AmazonS3ConfigKey::ContainerCredentialsFullUri, "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+        Some((AmazonS3ConfigKey::ContainerAuthorizationTokenFile, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")),
+    ),
+];
+
+/// Whether the environment has credentials for S3, or says that none are needed.
+fn has_credentials(builder: &AmazonS3Builder) -> Result<bool, Unmade> {
+    let value = |key: &AmazonS3ConfigKey| builder.get_config_value(key);
+    let is_unsigned = value(&AmazonS3ConfigKey::SkipSignature).is_some_and(|skips| is_true(&skips));
+    if is_unsigned || value(&AmazonS3ConfigKey::AccessKeyId).is_some() {
+        return Ok(true);
+    }
+    match CREDENTIALS.iter().find(|((key, _), _)| value(key).is_some()) {
+        Some(((_, name), Some((other, needed)))) if value(other).is_none() => {
+            Err(Unmade::Setting(format!("{name} needs {needed}, which is not set")))
+        }
+        found => Ok(found.is_some()),
+    }
+}
 
 /// Credentials that a store reads when it is made.
 const KEYS_OF_GOOGLE: [(GoogleConfigKey, &str); 3] = [
@@ -322,6 +395,14 @@ const KEYS_OF_GOOGLE: [(GoogleConfigKey, &str); 3] = [
     (GoogleConfigKey::ServiceAccountKey, "GOOGLE_SERVICE_ACCOUNT_KEY"),
     (GoogleConfigKey::ApplicationCredentials, "GOOGLE_APPLICATION_CREDENTIALS"),
 ];
+/// The endpoint in the key for Google's store, if it has one.
+fn base_of_key(builder: &GoogleCloudStorageBuilder) -> Option<String> {
+    let of_file = || std::fs::read_to_string(builder.get_config_value(&GoogleConfigKey::ServiceAccount)?).ok();
+    let key = builder.get_config_value(&GoogleConfigKey::ServiceAccountKey).or_else(of_file)?;
+    let key: serde_json::Value = serde_json::from_str(&key).ok()?;
+    key.get("gcs_base_url")?.as_str().map(str::to_owned)
+}
+
 const KEYS_OF_AZURE: [(AzureConfigKey, &str); 2] =
     [(AzureConfigKey::AccessKey, "AZURE_STORAGE_ACCOUNT_KEY"), (AzureConfigKey::SasKey, "AZURE_STORAGE_SAS_TOKEN")];
 
@@ -344,8 +425,26 @@ fn check_file(path: Option<String>, variable: &str) -> Result<(), Unmade> {
     found.map_err(|error| Unmade::Setting(format!("{variable}: its file cannot be read: {error}")))
 }
 
+/// Fails if a value cannot be sent in a request.
+fn check_plain(value: Option<String>, variable: &str) -> Result<(), Unmade> {
+    let is_wrong = value.is_some_and(|value| !plain(&value));
+    if is_wrong { Err(Unmade::Setting(format!("{variable}: it has characters that cannot be sent"))) } else { Ok(()) }
+}
+
+/// Fails if a value is not an address that can be asked.
+fn check_address(value: Option<String>, variable: &str) -> Result<(), Unmade> {
+    let is_wrong = value.is_some_and(|value| address(&value).is_none());
+    if is_wrong { Err(Unmade::Setting(format!("{variable}: it is not the address of a server"))) } else { Ok(()) }
+}
+
+/// An address as the stores and the client read it.
+fn address(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok().filter(|_| plain(text) && text.parse::<Uri>().is_ok())?;
+    (matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty())).then_some(url)
+}
+
 /// The variables for an endpoint of S3.
-const ENDPOINTS: [(AmazonS3ConfigKey, &str); 2] =
+const ENDPOINTS: [Setting; 2] =
     [(AmazonS3ConfigKey::Endpoint, "AWS_ENDPOINT_URL"), (AmazonS3ConfigKey::S3Endpoint, "AWS_ENDPOINT_URL_S3")];
 
 /// Whether a value switches a setting on, as the stores read it.
@@ -356,12 +455,6 @@ fn is_true(value: &str) -> bool {
 /// Whether a value has only characters that headers and addresses can have.
 fn plain(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// The hosts of Google's service for credentials that variables name. The store would ask another one too if one of them fails.
-fn services_of_google() -> Vec<String> {
-    let named = ["GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP"].into_iter();
-    named.filter_map(|variable| env::var(variable).ok().filter(|host| !host.is_empty())).collect()
 }
 
 /// How much longer a server may be silent while it receives.

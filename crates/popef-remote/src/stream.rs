@@ -67,8 +67,7 @@ impl Read for Whole {
             if let Some(error) = &self.failed {
                 return Err(error.clone().into());
             }
-            let stopped = self.context.options.stopped;
-            let piece = wait(&self.pieces, stopped, || self.context.error(Code::Stopped, ""));
+            let piece = wait(&self.pieces, &self.context);
             self.piece = piece.inspect_err(|error| self.failed = Some(error.clone()))?;
             self.ended = self.piece.is_empty();
             let _ = self.ask.try_send(());

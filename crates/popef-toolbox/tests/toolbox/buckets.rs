@@ -363,6 +363,8 @@ fn a_silent_store_does_not_hold_a_stop() {
     }
 }
 
+type Variables<'v> = &'v [(&'v str, &'v str)];
+
 /// All ways to name the address of a store are checked, before a connection is made.
 #[test]
 fn no_setting_leads_to_the_credentials_of_a_machine() {
@@ -371,13 +373,29 @@ fn no_setting_leads_to_the_credentials_of_a_machine() {
         let key = r#"{"private_key": "p", "private_key_id": "i", "client_email": "e", "disable_oauth": true"#;
         format!("{key}{more}}}")
     };
-    let (base, plain) = (of_google(r#", "gcs_base_url": "http://169.254.169.254""#), of_google(""));
+    let with_base = |base: &str| of_google(&format!(r#", "gcs_base_url": "{base}""#));
+    let (base, plain) = (with_base("http://169.254.169.254"), of_google(""));
+    let spelled =
+        ["http://0xa9fe0101", "https://169.254.257", "http://169%2e254.1.1", "http://h:x", "http://a b"].map(with_base);
     let there = "http://169.254.169.254";
-    let cases: [(&str, &[(&str, &str)]); 7] = [
+    let azure =
+        ["ACCOUNT_NAME", "CLIENT_ID", "CLIENT_SECRET", "TENANT_ID"].map(|name| (format!("AZURE_STORAGE_{name}"), "a"));
+    let azure: Vec<_> = azure
+        .iter()
+        .map(|(name, value)| (&**name, *value))
+        .chain([("AZURE_AUTHORITY_HOST", "https://0xa9fe0101")])
+        .collect();
+    let cases: [(&str, Variables<'_>); 13] = [
         ("gs://b/k", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &base)]),
+        ("gs://b/k --allow-http", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &spelled[0])]),
+        ("gs://b/k", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &spelled[1])]),
+        ("gs://b/k --allow-http", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &spelled[2])]),
+        ("gs://b/k --allow-http", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &spelled[3])]),
+        ("gs://b/k", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &spelled[4])]),
         ("gs://b/k", &[("GOOGLE_SERVICE_ACCOUNT_KEY", &plain), ("GOOGLE_BASE_URL", there)]),
         ("az://b/k", &[("AZURE_STORAGE_USE_EMULATOR", "1"), ("AZURITE_BLOB_STORAGE_URL", there)]),
         ("s3://b/k", &[("AWS_ENDPOINT_URL_S3", there)]),
+        ("az://b/k", &azure),
         ("s3://b/k --region x@169.254.169.254/", &[]),
         ("s3://b/k", &[("AWS_REGION", "x@169.254.169.254/")]),
         (
@@ -389,11 +407,88 @@ fn no_setting_leads_to_the_credentials_of_a_machine() {
     for (words, variables) in cases {
         let mut command = place.command();
         command.arg("ls").args(words.split(' '));
+        // A request that is not refused ends here.
+        command.envs(["HTTP_PROXY", "HTTPS_PROXY"].map(|variable| (variable, "http://127.0.0.1:1")));
         let has_token = variables.iter().any(|(name, _)| name.contains("TOKEN"));
         let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_EC2_METADATA_DISABLED", "true")];
         command.envs(keys.into_iter().skip(if has_token { 2 } else { 0 })).envs(variables.iter().copied());
         let run = finish(&mut command);
         assert!(run.status == 2 && run.err.contains("[remote-settings]"), "{words} {variables:?} {run:?}");
+    }
+}
+
+/// The service of a machine has the credentials of somebody else than is meant.
+#[test]
+fn no_setting_asks_the_service_of_a_machine_in_vain() {
+    let place = place();
+    place.write("token", "t");
+    let cases: [(Variables<'_>, &str); 5] = [
+        (&[("AWS_SKIP_SIGNATURE", "false")], "forbids"),
+        (&[("AWS_ACCESS_KEY_ID", ""), ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "")], "forbids"),
+        (
+            &[
+                ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/"),
+                ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "t"),
+            ],
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI needs AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+        ),
+        (&[("AWS_WEB_IDENTITY_TOKEN_FILE", "token")], "AWS_WEB_IDENTITY_TOKEN_FILE needs AWS_ROLE_ARN"),
+        (&[("AWS_WEB_IDENTITY_TOKEN_FILE", "token"), ("AWS_ROLE_ARN", "")], "needs AWS_ROLE_ARN"),
+    ];
+    for (variables, told) in cases {
+        let server = Server::start(|_, _| missing());
+        let mut command = popef(&place, &server, &["ls", "s3://b/k"]);
+        command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY").env("HOME", place.path("none"));
+        command.env("AWS_METADATA_ENDPOINT", format!("http://127.0.0.1:{}", server.port));
+        let run = finish(command.env("AWS_EC2_METADATA_DISABLED", "true").envs(variables.iter().copied()));
+        assert!(run.status == 2 && run.err.contains(told) && server.asked().is_empty(), "{variables:?} {run:?}");
+    }
+}
+
+/// As for the stores' own tools.
+#[test]
+fn empty_settings_count_as_missing() {
+    let place = place();
+    let server = bucket(&[("k.popef", place.read(FILE))]);
+    let mut command = popef(&place, &server, &["ls", "--region", "", "s3://b/k.popef"]);
+    command.envs(["AWS_SESSION_TOKEN", "AWS_REGION", "AWS_ENDPOINT_URL", "AWS_SKIP_SIGNATURE"].map(|name| (name, "")));
+    finish(command.env("AWS_DEFAULT_REGION", "eu-west-1")).good();
+    let asked = &server.asked()[0];
+    assert!(asked.header("x-amz-security-token").is_none(), "{asked:?}");
+    assert!(asked.header("authorization").unwrap().contains("/eu-west-1/"), "{asked:?}");
+    let google = [("SERVICE_ACCOUNT", "/none"), ("GOOGLE_SERVICE_ACCOUNT", ""), ("GOOGLE_SKIP_SIGNATURE", "true")];
+    let run = finish(popef(&place, &server, &["ls", "gs://b/k.popef"]).envs(google));
+    assert!(run.err.contains("NoSuchKey") && !run.err.contains("SERVICE_ACCOUNT"), "{run:?}");
+}
+
+/// The crate of the stores panics at an address that is none.
+#[test]
+fn a_setting_that_is_no_address_is_told() {
+    let place = place();
+    let azure =
+        [("AZURE_STORAGE_ACCOUNT_NAME", "a"), ("AZURE_STORAGE_CLIENT_ID", "i"), ("AZURE_STORAGE_CLIENT_SECRET", "s")];
+    let cases: [(&str, Variables<'_>, &str); 9] = [
+        ("s3://b/k --region xn--a", &[], "[remote-settings]"),
+        ("s3://xn--a/k", &[("AWS_VIRTUAL_HOSTED_STYLE_REQUEST", "true")], "[remote-url]"),
+        ("s3://b/k", &[("AWS_METADATA_ENDPOINT", "a b")], "AWS_METADATA_ENDPOINT"),
+        ("s3://b/k", &[("AWS_ENDPOINT_URL_STS", "http://")], "AWS_ENDPOINT_URL_STS"),
+        ("gs://b/k", &[("GCE_METADATA_HOST", "a b")], "GCE_METADATA_HOST"),
+        ("gs://b/k", &[("GCE_METADATA_HOST", "")], "GCE_METADATA_HOST"),
+        (
+            "az://b/k",
+            &[("AZURE_AUTHORITY_HOST", "https://xn--a"), ("AZURE_STORAGE_TENANT_ID", "t")],
+            "AZURE_AUTHORITY_HOST",
+        ),
+        ("az://b/k", &[("AZURE_STORAGE_TENANT_ID", "a b")], "AZURE_STORAGE_TENANT_ID"),
+        ("s3://b/k", &[("HTTPS_PROXY", "bad scheme://u:SECRET")], "HTTPS_PROXY is not the address of a proxy"),
+    ];
+    for (words, variables, told) in cases {
+        let mut command = place.command();
+        command.arg("ls").args(words.split(' ')).envs([("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")]);
+        command.env("HTTPS_PROXY", "http://127.0.0.1:1").env("HOME", place.path("none")).envs(azure);
+        let run = finish(command.envs(variables.iter().copied()));
+        assert!(run.status == 2 && run.err.contains(told), "{words} {variables:?} {run:?}");
+        assert!(!run.err.contains("panicked") && !run.err.contains("SECRET"), "{words} {variables:?} {run:?}");
     }
 }
 
