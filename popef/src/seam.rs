@@ -2,7 +2,7 @@
 //! time.
 //!
 //! `popef-payload` reads messages of frameworks in the same frame and with the same limits as blobs, and its problems are
-//! [`Error`](crate::Error)s. `popef-check` looks up blobs in the index of a model. The Python module unlocks files in forked processes.
+//! [`Error`](crate::Error)s. `popef-check` looks up blobs in the index of a model.
 
 pub use crate::error::{Cause, Facts, Problem, counted, out_of_memory, push, with_room_for, word_advice};
 pub use crate::len::{as_u64, as_usize, len_of};
@@ -12,5 +12,4 @@ pub use crate::read::{BlobId, Key, Names, PickleArgument, is_pickle};
 #[cfg(feature = "serde")]
 pub use crate::types::object::{Hex, List, object, put_text, take_text};
 pub use crate::wire::{Frame, FrameFault, LONGEST_TABLE, Refusal, lower_case_phrase, message_len, number};
-pub use crate::write::locked;
 pub use crate::{codes, problems};

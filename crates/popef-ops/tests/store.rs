@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use popef::File;
 use popef::error::ErrorCode;
-use popef_ops::{Code, CompressOptions, Error, MergeOptions, Progress, Silent, Store, Target, compress, merge};
+use popef_ops::{CompressOptions, Error, MergeOptions, Progress, Silent, Store, Target, compress, merge};
 
 /// What a place got.
 #[derive(Default)]

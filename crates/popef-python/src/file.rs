@@ -19,7 +19,7 @@ use crate::error::raise;
 use crate::exception::{reworded, unraised};
 use crate::local::Seen;
 use crate::origin::{Bytes, Inside, Opening, no_blob};
-use crate::{html, local, number, path, remote, stream, text};
+use crate::{callback, html, local, number, path, remote, stream, text};
 
 /// An opened file: a sequence of its blobs, which can also be found by name. `popef.open` makes it.
 ///
@@ -85,7 +85,7 @@ fn opening(file: &Bound<'_, PyAny>, map: bool, options: &OpenOptions) -> PyResul
         let opened = py.detach(|| options.bytes(backed)).map_err(|error| raise(py, &error))?;
         return Ok(Opening::of(opened, Bytes::Shared(bytes.into_any().unbind()), None));
     }
-    match (map, stream::is_readable(file)?) {
+    match (map, is_readable(file)?) {
         (true, true) => {
             Err(PyTypeError::new_err("a file object cannot be mapped: give the path of the file, or leave map out"))
         }
@@ -99,13 +99,22 @@ fn opening(file: &Bound<'_, PyAny>, map: bool, options: &OpenOptions) -> PyResul
     }
 }
 
+/// Whether it is a file object to read from. Blobs have a method `read` too, but are not files.
+pub(crate) fn is_readable(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if given.is_instance_of::<Blob>() {
+        let message = "a file is needed, not one of its blobs: give the file, and choose the blob with select if the function has it";
+        return Err(PyTypeError::new_err(message));
+    }
+    callback::has(given, "read")
+}
+
 /// The content of a file in memory. `None` if something else was given.
 fn content<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
     if let Ok(bytes) = given.cast::<PyBytes>() {
         return Ok(Some(bytes.clone()));
     }
     // A readable object is a file object, even if it also has a buffer, as maps do.
-    if given.is_instance_of::<PyString>() || stream::is_readable(given)? {
+    if given.is_instance_of::<PyString>() || is_readable(given)? {
         return Ok(None);
     }
     let bytes = view_of(given)?.map(|view| view.call_method0("tobytes")).transpose()?;

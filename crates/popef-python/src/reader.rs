@@ -11,7 +11,7 @@ use crate::error::raise;
 use crate::exception::unraised;
 use crate::metadata::Metadata;
 use crate::text::kind_of;
-use crate::{local, path, stream};
+use crate::{file, local, path, stream};
 
 /// The variable that, set to `1`, makes readers as quiet as the vendor's, in programs that cannot be changed.
 const QUIET: &str = "POPEF_LENIENT";
@@ -146,7 +146,7 @@ impl Reader {
     /// kept, and its data is read on request, if it can seek.
     #[pyo3(name = "parseStream")]
     fn parse_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
-        if !stream::is_readable(stream)? {
+        if !file::is_readable(stream)? {
             let found = kind_of(stream);
             return Err(PyTypeError::new_err(format!("a binary file object is needed, not {found}")));
         }

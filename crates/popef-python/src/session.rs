@@ -239,7 +239,7 @@ impl Session {
         appends: bool,
     ) -> PyResult<Arc<Self>> {
         let takes_views = stream.as_ref().map_or(Ok(false), |(stream, _)| stream::takes_views(stream.bind(py)))?;
-        let locked = Mutex::new(popef::seam::locked(&writer));
+        let locked = Mutex::new(popef::write::locked(&writer));
         let inner = Inner { state: State::Ready(Box::new(writer)), last: 0, lost: None, stream };
         let origin = Origin::of(py, path)?;
         let session = Arc::new(Session {

@@ -18,7 +18,6 @@ use pyo3::types::{PyByteArray, PyBytes, PySlice};
 #[cfg(target_os = "linux")]
 use rustix::fs::FallocateFlags;
 
-use crate::blob::Blob;
 use crate::callback::{has, method};
 use crate::elements::view_of;
 use crate::error::{Own, raise};
@@ -127,15 +126,6 @@ impl ReadAt for Source {
 fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     let ended = || Err(io::Error::other("the interpreter has ended"));
     Python::try_attach(call).map_or_else(ended, |done| done.map_err(io::Error::other))
-}
-
-/// Whether it is a file object to read from. Blobs have a method `read` too, but are not files.
-pub(crate) fn is_readable(given: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if given.is_instance_of::<Blob>() {
-        let message = "a file is needed, not one of its blobs: give the file, and choose the blob with select if the function has it";
-        return Err(PyTypeError::new_err(message));
-    }
-    has(given, "read")
 }
 
 /// Opens the file in a binary file object, from its position on. One that cannot seek is read to its end.

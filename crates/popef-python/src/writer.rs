@@ -204,7 +204,7 @@ impl Writer {
     #[pyo3(name = "createExecutable", signature = (name, compress = None), text_signature = "($self, name, compress=False)")]
     fn create_executable(&self, name: &Bound<'_, PyAny>, compress: Option<&Bound<'_, PyAny>>) -> PyResult<BlobWriter> {
         let py = name.py();
-        let (name, compress) = (text::extract(name)?, compress.map_or(Ok(false), |compress| compress.is_truthy())?);
+        let (name, compress) = (text::extract(name)?, compress.map_or(Ok(false), PyAnyMethods::is_truthy)?);
         self.open(py, |writer| {
             if compress {
                 OpenBlob::packed(writer, name)

@@ -253,7 +253,7 @@ fn what_cannot_be_asked_for_is_told() {
         ("AZURE_STORAGE_ENDPOINT", "az://account/b/k.popef"),
         ("HF_ENDPOINT", "hf://o/n/k.popef"),
     ] {
-        for value in ["", "nonsense", "ftp://h"] {
+        for value in ["nonsense", "ftp://h"] {
             let done = place.command().args(["ls", url]).env(variable, value).output().unwrap();
             let said = String::from_utf8(done.stderr).unwrap();
             assert_eq!(done.status.code(), Some(2));
