@@ -47,7 +47,7 @@ const FAULTS: &[(&str, Answer, Code, &[&str])] = &[
         "all instead of a range",
         |content, request| Reply { status: 200, ..Reply::right(content, request) },
         Code::NoRanges,
-        &["download"],
+        &["cannot send parts"],
     ),
     ("a range further on", |content, request| moved(content, request, 1, 0, 0), Code::WrongRange, &["another range"]),
     (
