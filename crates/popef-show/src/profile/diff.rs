@@ -3,7 +3,7 @@
 use std::io;
 
 use poplar_inspect::profile::{
-    DiffSubject, DiffUnit, DiffValue, ProfileDiff, ProfileDifference, ProfileVerdict, Report,
+    DiffSubject, DiffUnit, DiffValue, DifferentTiles, ProfileDiff, ProfileDifference, ProfileVerdict, Report,
 };
 use serde::Serialize;
 
@@ -94,7 +94,10 @@ impl<'d> ProfileDiffReport<'d> {
         }
         let same = counted(diff.same_values, "value is the same", "values are the same");
         let verdict = match diff.verdict {
-            ProfileVerdict::Same => shown!("The profiles are the same: {}", same),
+            ProfileVerdict::Same => {
+                let same = counted(diff.same_values, "value", "values");
+                shown!("What is compared is the same: {}. Not compared: {}", same, NEVER_COMPARED)
+            }
             ProfileVerdict::Different => shown!("{}, {}", same, counted(diff.differences.len(), "differs", "differ")),
             ProfileVerdict::NotComparable if diff.same_values == 0 => {
                 Shown::own("There is nothing that both reports tell")
@@ -105,15 +108,20 @@ impl<'d> ProfileDiffReport<'d> {
     }
 }
 
+const NEVER_COMPARED: &str =
+    "the order of programs and steps, single exchanges, the categories on each tile, what is live during each program";
+
 impl TableRow for ProfileDifference<'_> {
     fn fields() -> Vec<Field<Self>> {
         vec![
             Field::words("subject", "What", Kind::Type, |row| Cell::text(single(row.subject))),
             Field::words("name", "Name", Kind::Name, |row: &Self| {
-                Cell::name(row.name.or(row.kind.filter(|_| row.subject == DiffSubject::Step)))
+                row.tiles.map_or_else(|| Cell::name(row.name.or(row.kind)), |tiles| Cell::text(tile_words(tiles)))
             })
             .turn(1),
             Field::data("type"),
+            Field::data("tile"),
+            Field::data("tiles"),
             Field::words("measure", "Value", Kind::Plain, |row| Cell::text(measure_words(row.measure))),
             Field::data("unit"),
             Field::number("a", "A", |row| Cell::text(side(row.unit, row.a))),
@@ -121,6 +129,13 @@ impl TableRow for ProfileDifference<'_> {
             Field::number("", "Change", |row| Cell::text(change(row))),
             Field::number("", "Percent", |row| Cell::text(share(row))),
         ]
+    }
+}
+
+fn tile_words(tiles: DifferentTiles) -> Shown<'static> {
+    match tiles.count {
+        1 => shown!("tile {}", tiles.largest),
+        count => shown!("tile {}, which differs most of {} tiles", tiles.largest, count),
     }
 }
 
@@ -161,8 +176,12 @@ fn single(subject: DiffSubject) -> &'static str {
         DiffSubject::Target => "target",
         DiffSubject::Graph => "graph",
         DiffSubject::Memory => "memory",
+        DiffSubject::Tile => "tile",
         DiffSubject::Category => "category",
+        DiffSubject::VertexType => "vertex type",
         DiffSubject::ComputeSet => "compute set",
+        DiffSubject::Exchange => "exchange",
+        DiffSubject::Program => "program",
         DiffSubject::Execution => "execution",
         DiffSubject::Step => "step",
         _ => "other",
@@ -171,8 +190,12 @@ fn single(subject: DiffSubject) -> &'static str {
 
 fn plural(subject: DiffSubject) -> &'static str {
     match subject {
+        DiffSubject::Tile => "tiles",
         DiffSubject::Category => "categories",
+        DiffSubject::VertexType => "vertex types",
         DiffSubject::ComputeSet => "compute sets",
+        DiffSubject::Exchange => "exchanges",
+        DiffSubject::Program => "programs",
         DiffSubject::Step => "steps",
         other => single(other),
     }
@@ -196,6 +219,8 @@ fn measure_words(measure: &'static str) -> &'static str {
         "alwaysLive" => "always live",
         "peakNotAlwaysLive" => "most of the rest at once",
         "most" => "most on a tile",
+        "dataSize" => "size without gaps",
+        "vertexData" => "data of vertices",
         "tileCycles" => "cycles of all tiles",
         "profilerMode" => "mode",
         other => other,

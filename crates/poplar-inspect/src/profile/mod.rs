@@ -63,8 +63,8 @@ pub use analyse::steps::{
 pub use analyse::timeline::{Activity, Slice, TimelineEvent, TimelineSums, timeline};
 pub use analyse::vertex_types::{VertexTypeRow, vertex_types};
 pub use diff::{
-    DiffSubject, DiffTolerance, DiffUnit, DiffValue, NotCompared, ProfileDiff, ProfileDifference, ProfileVerdict,
-    profile_diff,
+    DiffSubject, DiffTolerance, DiffUnit, DiffValue, DifferentTiles, NotCompared, ProfileDiff, ProfileDifference,
+    ProfileVerdict, profile_diff,
 };
 pub use execution::{ExecutionProfile, MODES, Simulation, VertexCycles};
 pub use graph::{

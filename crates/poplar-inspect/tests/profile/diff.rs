@@ -114,6 +114,51 @@ fn what_only_one_report_has_is_no_difference() {
     assert_eq!(profile_diff(&whole, &whole, &[], DiffTolerance::default()).verdict, ProfileVerdict::NotComparable);
 }
 
+/// Sums of the memory stay the same. Each change is found, and nothing else.
+#[test]
+fn what_no_sum_of_memory_shows_is_found() {
+    let graph = json("oom.graph.json");
+    let changes: [(&str, fn(&mut Value), &[DiffSubject]); 4] = [
+        ("two tiles changed places", |graph| swap_tiles(&mut graph["memory"]["byTile"]), &[DiffSubject::Tile]),
+        ("exchanges grow", |graph| grow(&mut graph["exchanges"]), &[DiffSubject::Exchange]),
+        (
+            "a vertex type has another name",
+            |graph| graph["vertexTypes"]["names"][0] = json!("other"),
+            &[DiffSubject::VertexType],
+        ),
+        (
+            "a program is of another type",
+            |graph| graph["programs"][1]["type"] = json!("other"),
+            &[DiffSubject::Program],
+        ),
+    ];
+    let before = read(graph.to_string().as_bytes()).unwrap();
+    for (what, change, expected) in changes {
+        let mut changed = graph.clone();
+        change(&mut changed);
+        let after = read(changed.to_string().as_bytes()).unwrap();
+        let mut subjects: Vec<_> = diff(&before, &after).differences.iter().map(|found| found.subject).collect();
+        subjects.dedup();
+        assert_eq!(subjects, expected, "{what}");
+    }
+}
+
+/// Makes the numbers of all lists three times as large.
+fn grow(value: &mut Value) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(grow),
+        Value::Array(items) => items.iter_mut().for_each(grow),
+        Value::Number(number) => *value = json!(number.as_u64().unwrap() * 3),
+        _ => {}
+    }
+}
+
+fn swap_tiles(by_tile: &mut Value) {
+    for tiles in by_tile.as_object_mut().unwrap().values_mut() {
+        tiles.as_array_mut().unwrap().swap(5, 6);
+    }
+}
+
 /// A tolerance is inclusive, and relative to the second number.
 #[test]
 fn tolerances_count_from_the_second_number() {

@@ -15,14 +15,14 @@ use crate::common::values::{named, path, tolerance};
 
 /// Compare two profiling reports
 ///
-/// Memory is compared by category and by the fullest tile, cycles by the names of compute sets and of steps. Several of one name are
-/// summed up. Facts that only one report has are not compared, and the output says so.
+/// Memory is compared by category, tile and vertex type, cycles by the names of compute sets and of steps and by the kinds of exchanges,
+/// and programs by their types. Several of one name are summed up. Facts that only one report has are not compared, and the output says so.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   popef profile diff before.graph.json after.graph.json
   popef profile diff a.graph.json b.graph.json --executions a.execution.json b.execution.json
-  popef profile diff -q before.json after.json --by tile --rtol 0.05 || echo 'the fullest tile changed by more than 5 %'")]
+  popef profile diff -q before.json after.json --by tile --rtol 0.05 || echo 'a tile changed by more than 5 %'")]
 pub(super) struct Args {
     /// The first report; `-` is standard input
     #[arg(value_name = "A", value_parser = path())]
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// The execution profiles of both, if they are files of their own
     #[arg(long, value_names = ["A", "B"], num_args = 2, value_parser = path(), help_heading = "Comparison")]
     executions: Vec<PathBuf>,
-    /// Compare only this: category, tile, computeset or step; can be given several times
+    /// Compare only this: category, tile, vertex, computeset, exchange, program or step; can be given several times
     #[arg(long, value_name = "WHAT", value_parser = named(By::ALL.iter().copied(), |by| by.as_str()), hide_possible_values = true, help_heading = "Comparison")]
     by: Vec<By>,
     /// Numbers are the same if |a - b| <= ATOL + RTOL * |b|
@@ -69,18 +69,24 @@ popef::seam::named! {
     enum By {
         Category = "category",
         Tile = "tile",
+        Vertex = "vertex",
         ComputeSet = "computeset",
+        Exchange = "exchange",
+        Program = "program",
         Step = "step",
     }
 }
 
 impl By {
-    fn subject(self) -> DiffSubject {
+    fn subjects(self) -> &'static [DiffSubject] {
         match self {
-            By::Category => DiffSubject::Category,
-            By::Tile => DiffSubject::Memory,
-            By::ComputeSet => DiffSubject::ComputeSet,
-            By::Step => DiffSubject::Step,
+            By::Category => &[DiffSubject::Category],
+            By::Tile => &[DiffSubject::Memory, DiffSubject::Tile],
+            By::Vertex => &[DiffSubject::VertexType],
+            By::ComputeSet => &[DiffSubject::ComputeSet],
+            By::Exchange => &[DiffSubject::Exchange],
+            By::Program => &[DiffSubject::Program],
+            By::Step => &[DiffSubject::Step],
         }
     }
 }
@@ -96,7 +102,7 @@ impl Args {
         }
         let [executed_a, executed_b] = [0, 1].map(|nth| self.executions.get(nth).map(PathBuf::as_path));
         let (a, b) = (input::read(&self.a, executed_a, Keep::Sums)?.report, input::read(&self.b, executed_b, Keep::Sums)?.report);
-        let subjects: Vec<_> = self.by.iter().map(|by| by.subject()).collect();
+        let subjects: Vec<_> = self.by.iter().flat_map(|by| by.subjects()).copied().collect();
         let subjects = if subjects.is_empty() { &DiffSubject::ALL } else { subjects.as_slice() };
         let diff = profile_diff(&a, &b, subjects, DiffTolerance { absolute: self.atol, relative: self.rtol });
         let status = match diff.verdict {

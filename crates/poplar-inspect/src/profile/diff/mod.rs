@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::read::Report;
-use values::{Key, Values};
+use values::{Key, Values, bytes_by_tile};
 
 /// What a value of a profile belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,10 +20,18 @@ pub enum DiffSubject {
     Graph,
     /// The memory of tiles as a whole: the fullest tile, sums, what is live.
     Memory,
+    /// The memory of each tile. All tiles that differ are one difference.
+    Tile,
     /// A category of memory.
     Category,
+    /// All vertex types of one name.
+    VertexType,
     /// All compute sets of one name.
     ComputeSet,
+    /// All exchanges of one kind.
+    Exchange,
+    /// All programs of one type.
+    Program,
     /// An execution as a whole.
     Execution,
     /// All steps of one name and type.
@@ -32,12 +40,16 @@ pub enum DiffSubject {
 
 impl DiffSubject {
     /// All subjects, in the order of the differences.
-    pub const ALL: [DiffSubject; 7] = [
+    pub const ALL: [DiffSubject; 11] = [
         DiffSubject::Target,
         DiffSubject::Graph,
         DiffSubject::Memory,
+        DiffSubject::Tile,
         DiffSubject::Category,
+        DiffSubject::VertexType,
         DiffSubject::ComputeSet,
+        DiffSubject::Exchange,
+        DiffSubject::Program,
         DiffSubject::Execution,
         DiffSubject::Step,
     ];
@@ -112,9 +124,12 @@ pub struct ProfileDifference<'r> {
     pub subject: DiffSubject,
     /// The name of the subject, if there are several and it has one.
     pub name: Option<&'r str>,
-    /// The type of a step.
+    /// The type of a step or of programs.
     #[cfg_attr(feature = "serde", serde(rename = "type", skip_serializing_if = "Option::is_none"))]
     pub kind: Option<&'r str>,
+    /// The tiles that differ: the values are those of the one that differs most.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub tiles: Option<DifferentTiles>,
     /// What the value is.
     pub measure: &'static str,
     /// What it counts.
@@ -136,6 +151,19 @@ impl ProfileDifference<'_> {
         let number = |value: Option<DiffValue<'_>>| value.and_then(DiffValue::number).unwrap_or_default();
         number(self.a).abs_diff(number(self.b))
     }
+}
+
+/// Which tiles differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct DifferentTiles {
+    /// The tile that differs most. Among equal ones, it is the first.
+    #[cfg_attr(feature = "serde", serde(rename = "tile"))]
+    pub largest: u32,
+    /// How many tiles differ.
+    #[cfg_attr(feature = "serde", serde(rename = "tiles"))]
+    pub count: u64,
 }
 
 /// Values that could not be compared, because one of the profiles does not have them.
@@ -182,11 +210,15 @@ pub struct ProfileDiff<'r> {
     pub not_compared: Vec<NotCompared>,
 }
 
-/// Compares two profiles by what they say, and not by their order: categories, compute sets and steps are paired by their names. Values of
-/// one name are summed up, because names need not be unique. A name that only one of them has is a difference.
+/// Compares two profiles by what they say, and not by their order: categories, vertex types, compute sets and steps are paired by their
+/// names, exchanges and programs by their kinds, tiles by their numbers. Values of one name or kind are summed up, because names need not be
+/// unique. A name that only one of them has is a difference. If one of them has more tiles, those are not compared one by one.
 ///
-/// A section or a value that only one of them has is not a difference: the other report does not say. Cycles of compute sets are
-/// those of one execution, measured ones only if both have an execution profile. `subjects` says what is compared.
+/// Equal profiles can still differ in what is in no sum: the order of programs and of steps, a single exchange, the categories on a tile,
+/// and what is live during a program.
+///
+/// A section or a value that only one of them has is not a difference: the other report does not say. Cycles of compute sets
+/// and exchanges are those of one execution of each, measured ones only if both have an execution profile. `subjects` says what is compared.
 ///
 /// ```
 /// use poplar_inspect::profile::{DiffSubject, DiffTolerance, ProfileVerdict, ReadOptions, Report, profile_diff};
@@ -218,6 +250,10 @@ pub fn profile_diff<'r>(
     let subjects: BTreeSet<_> = subjects.iter().copied().collect();
     let mut diff = Diff { tolerance, same: 0, differences: Vec::new(), not_compared: BTreeMap::new() };
     for subject in subjects {
+        if subject == DiffSubject::Tile {
+            diff.compare_tiles(a, b);
+            continue;
+        }
         let [one, other] = [a, b].map(|report| Values::of(report, subject, both_executed));
         match (one, other) {
             (Some(one), Some(other)) => diff.compare(subject, &one, &other),
@@ -256,8 +292,10 @@ impl<'r> Diff<'r> {
         let keys: BTreeSet<&Key<'r>> = a.keys().chain(b.keys()).collect();
         for key in keys {
             let (name, kind, measure, unit) = (key.name, key.kind, key.measure.name, key.measure.unit);
-            let mut differ =
-                |a, b| found.push((key.measure.nth, ProfileDifference { subject, name, kind, measure, unit, a, b }));
+            let mut differ = |a, b| {
+                let difference = ProfileDifference { subject, name, kind, tiles: None, measure, unit, a, b };
+                found.push((key.measure.nth, difference));
+            };
             match (a.get(key), b.get(key)) {
                 (Some(Some(a)), Some(Some(b))) if self.tolerance.allows(a, b) => {
                     self.same = self.same.saturating_add(1);
@@ -276,6 +314,40 @@ impl<'r> Diff<'r> {
         self.differences.extend(found.into_iter().map(|(_, difference)| difference));
     }
 
+    /// Compares the tiles that both have.
+    fn compare_tiles(&mut self, a: &'r Report, b: &'r Report) {
+        let subject = DiffSubject::Tile;
+        for ((measure, a), (_, b)) in bytes_by_tile(a).into_iter().zip(bytes_by_tile(b)) {
+            match (a, b) {
+                ([], []) => {}
+                (_, []) => self.unknown(subject, measure, true),
+                ([], _) => self.unknown(subject, measure, false),
+                (a, b) => {
+                    let pairs = (0_u32..).zip(a.iter().copied().zip(b.iter().copied()));
+                    let is_other = |(_, (a, b)): &(u32, (u64, u64))| {
+                        !self.tolerance.allows(DiffValue::Number(*a), DiffValue::Number(*b))
+                    };
+                    let count = pairs.clone().filter(is_other).count() as u64;
+                    let most = pairs.filter(is_other).min_by_key(|(_, (a, b))| Reverse(a.abs_diff(*b)));
+                    let Some((largest, (a, b))) = most else {
+                        self.same = self.same.saturating_add(1);
+                        continue;
+                    };
+                    self.differences.push(ProfileDifference {
+                        subject,
+                        name: None,
+                        kind: None,
+                        tiles: Some(DifferentTiles { count, largest }),
+                        measure,
+                        unit: DiffUnit::Bytes,
+                        a: Some(DiffValue::Number(a)),
+                        b: Some(DiffValue::Number(b)),
+                    });
+                }
+            }
+        }
+    }
+
     /// Notes a value that only one report has.
     fn unknown(&mut self, subject: DiffSubject, measure: &'static str, in_a: bool) {
         match self.not_compared.entry((subject, Some(measure), in_a)) {
@@ -290,6 +362,7 @@ impl<'r> Diff<'r> {
 impl DiffSubject {
     /// Whether a report has many of these, told apart by their names.
     fn is_by_name(self) -> bool {
-        matches!(self, DiffSubject::Category | DiffSubject::ComputeSet | DiffSubject::Step)
+        use DiffSubject::{Category, ComputeSet, Exchange, Program, Step, VertexType};
+        matches!(self, Category | ComputeSet | Exchange | Program | Step | VertexType)
     }
 }

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use super::DiffUnit::{Bytes, Count, Cycles, Hertz, Word};
 use super::{DiffSubject, DiffUnit, DiffValue};
 use crate::profile::analyse::compute_sets::compute_sets;
+use crate::profile::analyse::exchanges::exchanges;
 use crate::profile::analyse::liveness::liveness;
 use crate::profile::analyse::memory::memory;
 use crate::profile::analyse::select::{Selection, Sort};
+use crate::profile::analyse::vertex_types::vertex_types;
 use crate::profile::execution::ExecutionProfile;
 use crate::profile::graph::GraphProfile;
 use crate::profile::read::Report;
@@ -43,6 +45,11 @@ impl<'r> Values<'r> {
             DiffSubject::Graph => values.counts(graph?)?,
             DiffSubject::Memory => values.memory(graph?)?,
             DiffSubject::Category => values.categories(graph?)?,
+            // `bytes_by_tile` has these, which would be very many values.
+            DiffSubject::Tile => return None,
+            DiffSubject::VertexType => values.vertex_types(graph?)?,
+            DiffSubject::Exchange => values.exchanges(graph?, execution.filter(|_| executed))?,
+            DiffSubject::Program => values.programs(graph?)?,
             DiffSubject::ComputeSet => values.compute_sets(graph?, execution.filter(|_| executed)),
             DiffSubject::Execution => values.execution(execution?),
             DiffSubject::Step => values.steps(execution?)?,
@@ -52,6 +59,11 @@ impl<'r> Values<'r> {
 
     pub(super) fn len(&self) -> u64 {
         self.0.len() as u64
+    }
+
+    /// `None` if there are no values: the report does not have the section.
+    fn are_any(&self) -> Option<()> {
+        (!self.0.is_empty()).then_some(())
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = &Key<'r>> {
@@ -123,14 +135,70 @@ impl<'r> Values<'r> {
     }
 
     fn categories(&mut self, graph: &'r GraphProfile) -> Option<()> {
-        let categories = &graph.memory.as_ref()?.by_category;
-        for category in categories {
+        for category in &graph.memory.as_ref()?.by_category {
             let tiles = category.total.iter();
             let (sum, most) =
                 tiles.fold((0_u64, 0), |(sum, most), bytes| (sum.saturating_add(*bytes), most.max(*bytes)));
             self.set(Some(&category.name), None, [("size", Bytes, Some(sum)), ("most", Bytes, Some(most))]);
         }
-        (!categories.is_empty()).then_some(())
+        self.are_any()
+    }
+
+    fn vertex_types(&mut self, graph: &'r GraphProfile) -> Option<()> {
+        let all = Selection::default().sorted(Sort::Number);
+        let has_sizes = graph.memory.as_ref().is_some_and(|memory| memory.by_vertex_type.is_some());
+        let mut by_name = BTreeMap::<_, Sums<4>>::new();
+        for row in vertex_types(graph, None, &all) {
+            let bytes = [row.size, row.code_bytes, row.vertex_data_bytes];
+            let [size, code, data] = bytes.map(|bytes| has_sizes.then_some(bytes));
+            by_name.entry(row.name).or_default().add([size, code, data, Some(row.vertices)]);
+        }
+        for (name, Sums { count, sums: [size, code, data, vertices] }) in by_name {
+            let values = [
+                ("size", Bytes, size),
+                ("code", Bytes, code),
+                ("vertexData", Bytes, data),
+                ("vertices", Count, vertices),
+                ("count", Count, Some(count)),
+            ];
+            self.set(name, None, values);
+        }
+        self.are_any()
+    }
+
+    fn exchanges(&mut self, graph: &'r GraphProfile, execution: Option<&ExecutionProfile>) -> Option<()> {
+        let all = Selection::default().sorted(Sort::Number);
+        let mut by_kind = BTreeMap::<_, Sums<4>>::new();
+        for row in exchanges(graph, execution, &all) {
+            let of_kind = graph.exchanges_of(row.exchange_kind);
+            let received = of_kind.bytes_received_by_tile.as_ref().map(|_| row.received);
+            let sent = of_kind.bytes_sent_by_tile.as_ref().map(|_| row.sent);
+            let sums = by_kind.entry(row.exchange_kind.section()).or_default();
+            sums.add([row.max_cycles, received, sent, row.code_bytes]);
+        }
+        for (kind, Sums { count, sums: [cycles, received, sent, code] }) in by_kind {
+            let values = [
+                ("cycles", Cycles, cycles),
+                ("received", Bytes, received),
+                ("sent", Bytes, sent),
+                ("code", Bytes, code),
+                ("count", Count, Some(count)),
+            ];
+            self.set(Some(kind), None, values);
+        }
+        self.are_any()
+    }
+
+    fn programs(&mut self, graph: &'r GraphProfile) -> Option<()> {
+        let mut by_type = BTreeMap::<_, u64>::new();
+        for program in &graph.programs {
+            let count = by_type.entry(program.kind.as_str()).or_default();
+            *count = count.saturating_add(1);
+        }
+        for (kind, count) in by_type {
+            self.set(None, Some(kind), [("count", Count, Some(count))]);
+        }
+        self.are_any()
     }
 
     fn compute_sets(&mut self, graph: &'r GraphProfile, execution: Option<&ExecutionProfile>) {
@@ -175,6 +243,16 @@ impl<'r> Values<'r> {
         }
         Some(())
     }
+}
+
+/// What each tile needs: with the gaps between its data, and without. A list is empty if the report does not have it.
+pub(super) fn bytes_by_tile(report: &Report) -> [(&'static str, &[u64]); 2] {
+    let memory = report.graph.as_ref().and_then(|graph| graph.memory.as_ref());
+    let tiles = memory.and_then(|memory| memory.by_tile.as_ref());
+    [
+        ("size", tiles.map_or(&[], |tiles| &tiles.total_including_gaps)),
+        ("dataSize", tiles.map_or(&[], |tiles| &tiles.total)),
+    ]
 }
 
 /// Sums over all things of one name. A sum is unknown as soon as one value is.
