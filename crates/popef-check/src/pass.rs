@@ -13,7 +13,7 @@ use super::scan::{Executable, Parts, Reading, Scanned, bytes_to_read, scan};
 use super::set::{Set, Uses, id_of};
 use super::skips::Skips;
 use super::start::Stored;
-use super::tiles::Tiles;
+use super::tiles::{Programs, Tiles};
 use super::words::{count, quote};
 use popef::error::{Error, ErrorCode, ErrorKind};
 use popef::model::{Linked, Model};
@@ -293,7 +293,9 @@ const NUMBERS_OF_TILES: &str = "the numbers of tiles of executables";
 /// Keeps what the rules over all files need of an executable.
 fn inspected(set: &mut Set, executable: &Linked<Blob<'_>>, found: &Inspection, skips: &mut Skips<'_>) {
     match found {
-        Inspection::Tiles { count, .. } if set.tiles.add_count(id_of(executable), *count).is_none() => {
+        &Inspection::Tiles { count: tiles, fullest, bytes }
+            if set.tiles.add_executable(id_of(executable), Programs { tiles, fullest, bytes }).is_none() =>
+        {
             skips.no_memory(NUMBERS_OF_TILES);
         }
         Inspection::NotRead(why) => {

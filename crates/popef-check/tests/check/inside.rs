@@ -43,8 +43,14 @@ fn executable(archive: &str) -> Vec<u8> {
 
 type Output<'a> = Writer<Stream<&'a mut Vec<u8>>>;
 
+/// Replicas of one IPU each, of an unknown version.
 fn write_metadata(writer: &mut Output<'_>, ipus: u32) {
-    let metadata = Metadata { executable: "e".into(), num_ipus: ipus, ..Metadata::default() };
+    write_metadata_for(writer, ipus, ipus, 0);
+}
+
+fn write_metadata_for(writer: &mut Output<'_>, num_ipus: u32, replication_factor: u32, ipu_version: u32) {
+    let executable = "e".into();
+    let metadata = Metadata { executable, num_ipus, replication_factor, ipu_version, ..Metadata::default() };
     writer.write_metadata(&metadata).unwrap();
 }
 
@@ -73,39 +79,57 @@ fn ids(files: &[File]) -> Vec<&'static str> {
 
 #[test]
 fn tiles_fit_the_ipus_of_all_or_of_some_replicas() {
-    for (tiles, ipus, fit) in [
-        (1216, 1, true),
-        (1472, 1, true),
-        (1472, 4, true),
-        (2 * 1472, 4, true),
-        (4 * 1472, 4, true),
-        (64 * 1472, 64, true),
-        (3 * 1216, 6, true),
+    for (tiles, ipus, replicas, version, fit) in [
+        (1216, 1, 1, 0, true),
+        (1472, 1, 1, 0, true),
+        (4 * 1472, 4, 1, 2, true),
+        (1472, 4, 4, 21, true),
+        (2 * 1472, 4, 4, 0, true),
+        (3 * 1472, 4, 4, 0, true),
+        (2 * 1472, 4, 2, 0, true),
+        (64 * 1472, 64, 16, 0, true),
+        (3 * 1216, 6, 2, 1, true),
         // Of either kind.
-        (19 * 1472, 19, true),
-        (19 * 1472, 23, true),
-        (1471, 1, false),
-        (1473, 1, false),
-        (1000, 1, false),
-        (0, 1, false),
-        (2 * 1472, 1, false),
-        (3 * 1472, 4, false),
-        (8 * 1472, 4, false),
-        (1216 + 1472, 2, false),
-        (19 * 1472, 22, false),
-        (u64::MAX, u32::MAX, false),
+        (19 * 1472, 19, 1, 0, true),
+        (19 * 1472, 23, 1, 0, true),
+        (19 * 1472, 23, 1, 2, false),
+        // Another version has as many tiles.
+        (1216, 1, 1, 2, false),
+        (1472, 1, 1, 1, false),
+        // A part of the only replica, or of the second.
+        (1472, 4, 1, 0, false),
+        (1472, 4, 2, 0, false),
+        (3 * 1472, 4, 2, 0, false),
+        // Replicas that are no whole number of IPUs.
+        (1472, 3, 2, 0, false),
+        (3 * 1472, 3, 2, 0, true),
+        (1471, 1, 1, 0, false),
+        (1473, 1, 1, 0, false),
+        (1000, 1, 1, 0, false),
+        (0, 1, 1, 0, false),
+        (2 * 1472, 1, 1, 0, false),
+        (8 * 1472, 4, 4, 0, false),
+        (1216 + 1472, 2, 2, 0, false),
+        (19 * 1472, 22, 1, 0, false),
+        (u64::MAX, u32::MAX, 1, 0, false),
         // Another rule reports that there are none.
-        (1000, 0, true),
+        (1000, 0, 1, 0, true),
+        (1472, 1, 0, 0, true),
     ] {
-        let found = ids(&[model(&format!("{tiles} 0 100"), ipus)]);
-        assert_eq!(found, if fit { &[][..] } else { &["PE802"] }, "{tiles} tiles for {ipus} IPUs");
+        let file = written(|writer| {
+            writer.write_executable("e", &executable(&format!("{tiles} 0 100"))).unwrap();
+            write_metadata_for(writer, ipus, replicas, version);
+        });
+        let found = ids(&[file]);
+        let what = format!("{tiles} tiles for {ipus} IPUs of version {version} in {replicas} replicas");
+        assert_eq!(found, if fit { &[][..] } else { &["PE802"] }, "{what}");
     }
 }
 
 /// Wherever the blobs are.
 #[test]
 fn each_metadata_of_an_executable_is_compared() {
-    let metadata = |ipus| written(|writer| write_metadata(writer, ipus));
+    let metadata = |ipus| written(|writer| write_metadata_for(writer, ipus, 1, 0));
     let executable = || {
         written(|writer| {
             writer.write_executable("e", &executable("2944 0 1")).unwrap();
@@ -133,6 +157,15 @@ fn a_tile_beyond_its_memory_is_found_if_the_kind_of_ipu_is_known() {
             memory + 1
         );
         assert_eq!(found(&report), [("PE803", Some(0), &*message)]);
+    }
+    // What metadata says counts more than the number of tiles: of the first metadata, and only if it says a known version.
+    let archive = format!("1216 5 {}", (256 << 10) + 1);
+    for (versions, found) in [(&[2][..], &["PE802"][..]), (&[0, 2], &["PE803", "PE802"]), (&[], &["PE803"])] {
+        let file = written(|writer| {
+            writer.write_executable("e", &executable(&archive)).unwrap();
+            versions.iter().for_each(|version| write_metadata_for(writer, 1, 1, *version));
+        });
+        assert_eq!(ids(&[file]), found, "{versions:?}");
     }
     // 19 IPUs of one kind, or 23 of the other.
     assert_eq!(ids(&[model(&format!("{} 0 999999", 19 * 1472), 19)]), [""; 0]);

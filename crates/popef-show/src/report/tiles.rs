@@ -47,7 +47,7 @@ pub(crate) fn fit_words(summary: &Summary, fit: &Fit) -> Shown<'static> {
         Some(MemorySource::TileCount) => shown!("the {} of IPUs with so many tiles (inferred)", memory),
         _ => shown!("the given {}", memory),
     };
-    match (fit.verdict, fit.overfull) {
+    let words = match (fit.verdict, fit.overfull) {
         (Verdict::Fits, _) => shown!("yes, no tile needs more than {}", from),
         (Verdict::DoesNotFit, 1) => shown!("no, 1 tile needs more than {}", from),
         (Verdict::DoesNotFit, over) => shown!("no, {} tiles need more than {}", over, from),
@@ -57,5 +57,16 @@ pub(crate) fn fit_words(summary: &Summary, fit: &Fit) -> Shown<'static> {
             let tiles = counted(summary.tiles.len(), "tile is", "tiles are");
             shown!("unknown, because {} no whole number of IPUs, so the memory of a tile is not known", tiles)
         }
+    };
+    match fit.tiles_per_ipu.filter(|_| fit.contradicts_metadata) {
+        Some(each) => {
+            shown!(
+                "{}; but {} tiles contradict these IPUs, which have {} each (inferred)",
+                words,
+                summary.tiles.len(),
+                each
+            )
+        }
+        None => words,
     }
 }

@@ -231,7 +231,9 @@ fn whether_it_fits_is_said_only_if_it_is_known() {
     writer.finish().unwrap();
     let said = verdict("model.popef", &[]);
     assert_eq!((&*said.1, said.2.as_str()), ("doesNotFit", Some("metadata")));
-    assert_eq!(said.3, "no, 1 tile needs more than the 256.0 KiB of the IPUs that its metadata names");
+    let words = "no, 1 tile needs more than the 256.0 KiB of the IPUs that its metadata names; but 1472 tiles contradict these IPUs, \
+                 which have 1216 each (inferred)";
+    assert_eq!(said.3, words);
 
     // The page says the same, and has the picture.
     let page = place.run(&["report", "model.popef", "--tiles", "-o", "-"]).good();
@@ -255,6 +257,24 @@ fn whether_it_fits_is_said_only_if_it_is_known() {
     place.run(&["tiles", "exec", "mk2.a", "-o", "tiles.svg", "--force"]).good();
     let piped = place.run_with_input(&["tiles", "exec", "-", "--top", "1"], &place.read("mk2.a")).good();
     assert_eq!(piped.text().replacen('-', "mk2.a", 1), place.run(&["tiles", "exec", "mk2.a", "--top", "1"]).text());
+}
+
+/// Checks take the memory of a tile from the same place.
+#[test]
+fn checks_and_tiles_agree_on_what_fits() {
+    let place = Place::with(&["checks/PE803.popef"]);
+    place.run(&["set", "PE803.popef", "--set", "ipuVersion=2", "-o", "v2.popef"]).good();
+    let words =
+        ["1216 tiles contradict these IPUs, which have 1472 each (inferred)", "IPUs of version 2 have 1472 each"];
+    for (file, verdict, fits) in [("PE803.popef", "no, 1 tile needs", false), ("v2.popef", "yes, no tile needs", true)]
+    {
+        let tiles = place.run(&["tiles", "exec", file]);
+        let check = place.run(&["check", "--deep", file]);
+        assert!(tiles.text().contains(verdict), "{tiles:?}");
+        assert_eq!(check.text().contains("PE803:"), !fits, "{}", check.text());
+        let found = [tiles.text().contains(words[0]), check.text().contains(words[1])];
+        assert_eq!(found, [fits; 2], "{file}");
+    }
 }
 
 /// Names of executables and of sections have no effect where they are shown.

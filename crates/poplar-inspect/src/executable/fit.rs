@@ -1,6 +1,7 @@
 //! Whether the programs of tiles fit their memory.
 
-use super::chips::Generation;
+use popef_findings::Generation;
+
 use super::summary::{Summary, Tile};
 
 /// Whether a program fits the memory of tiles.
@@ -44,6 +45,8 @@ pub struct Fit {
     pub tiles_per_ipu: Option<u32>,
     /// How many tiles do not fit, as far as is known.
     pub overfull: u64,
+    /// Whether the number of tiles is no whole number of the IPUs that the metadata names: an inference.
+    pub contradicts_metadata: bool,
 }
 
 impl Fit {
@@ -93,6 +96,15 @@ impl Summary {
             _ => Verdict::DoesNotFit,
         };
         let tiles_per_ipu = stated.or(counted).map(Generation::tiles);
-        Fit { verdict, tile_memory, tile_memory_from: memory.map(|memory| memory.1), tiles_per_ipu, overfull }
+        let is_all_known = self.is_complete() && !self.tiles.is_empty();
+        let is_whole = |of: Generation| self.tiles.len().is_multiple_of(of.tiles() as usize);
+        Fit {
+            verdict,
+            tile_memory,
+            tile_memory_from: memory.map(|memory| memory.1),
+            tiles_per_ipu,
+            overfull,
+            contradicts_metadata: is_all_known && stated.is_some_and(|stated| !is_whole(stated)),
+        }
     }
 }

@@ -73,7 +73,6 @@
 //! bytes are there.
 
 mod archive;
-mod chips;
 mod fit;
 mod input;
 mod inspection;
@@ -91,7 +90,8 @@ use std::io::Read;
 use object::archive::{MAGIC, THIN_MAGIC};
 use popef::read::{ExecutableBlob, PoplarHeader};
 
-pub use chips::{Chips, Generation, chips, tile_memory};
+pub use popef_findings::{Chips, Generation, chips, tile_memory};
+
 pub use fit::{Fit, MemorySource, Verdict};
 pub use inspection::inspect_archive;
 pub use metadata::{Message, MetadataPart};

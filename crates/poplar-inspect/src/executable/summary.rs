@@ -1,6 +1,6 @@
 use popef::types::Text;
+use popef_findings::{Chips, chips, tile_memory};
 
-use super::chips::{Chips, chips, tile_memory};
 use super::metadata::MetadataPart;
 use super::sizes::{SectionKind, Sizes};
 

@@ -1,3 +1,5 @@
+//! The kinds of IPUs, as far as their tiles differ.
+
 /// A generation of IPUs, as far as tiles differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
@@ -53,7 +55,7 @@ pub struct Chips {
 /// Returns which chips have exactly this number of tiles. The list can be empty, and rarely has two kinds.
 ///
 /// ```
-/// use poplar_inspect::executable::{Generation, chips};
+/// use popef_findings::{Generation, chips};
 ///
 /// let [chips] = chips(2 * 1472)[..] else { panic!("only one generation has that many tiles") };
 /// assert_eq!((chips.generation, chips.ipus), (Generation::Ipu2, 2));
@@ -70,7 +72,7 @@ pub fn chips(tiles: u64) -> Vec<Chips> {
 /// Returns the bytes of memory of a tile, if the generation follows from the number of tiles.
 ///
 /// ```
-/// use poplar_inspect::executable::tile_memory;
+/// use popef_findings::tile_memory;
 ///
 /// assert_eq!(tile_memory(1216), Some(256 * 1024));
 /// assert_eq!(tile_memory(4 * 1472), Some(624 * 1024));
