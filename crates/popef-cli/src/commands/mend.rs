@@ -108,10 +108,14 @@ const LONGEST: usize = 2000;
 /// The command for a shell. `None` if it cannot be shown as it is.
 fn line(command: &str, path: &Path, options: &[String], rule: Option<&str>) -> Option<String> {
     let ending = rule.map_or(String::new(), |rule| format!("-{rule}"));
-    let stem = path.file_stem()?.to_str()?;
+    // What is before `mended` tells a.popef from other files named a, so that their commands write different files.
+    let start = match path.extension() {
+        Some(popef) if popef == "popef" => format!("{}-", path.file_stem()?.to_str()?),
+        _ => format!("{}.", path.file_name()?.to_str()?),
+    };
     let new = |again: usize| {
         let again = if again > 1 { format!("-{again}") } else { String::new() };
-        path.with_file_name(format!("{stem}-mended{ending}{again}.popef"))
+        path.with_file_name(format!("{start}mended{ending}{again}.popef"))
     };
     let new = (1..100).map(new).find(|new| !new.exists())?;
     let mut words = vec!["popef".to_owned(), command.to_owned(), shell_path(path)?];

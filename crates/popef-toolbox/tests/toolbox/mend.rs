@@ -73,6 +73,20 @@ fn each_command_that_check_prints_mends_what_it_found() {
     assert!(missing.is_empty(), "{missing:?} of {mended:?}");
 }
 
+#[test]
+fn commands_for_several_files_write_several_files() {
+    let names = ["a.popef", "a.poptorch", "a", "a.poptorch.popef"];
+    for each in [&["--each"][..], &[]] {
+        let place = Place::with(&[]);
+        let finding = fs::read(testdata().join("checks/PE008.popef")).unwrap();
+        names.iter().for_each(|name| place.write(name, &finding));
+        let text = place.run(&[&["check"], each, &names].concat());
+        let commands: BTreeSet<_> = text.text().lines().filter(|line| line.trim().starts_with("popef set ")).collect();
+        let new: BTreeSet<_> = commands.iter().map(|command| typed(&place, command)).collect();
+        assert_eq!((commands.len(), new.len()), (names.len(), names.len()), "{commands:?}");
+    }
+}
+
 /// What is compressed already, and what does not become smaller by it, has no command.
 #[test]
 fn executables_that_become_smaller_are_compressed() {
