@@ -25,7 +25,7 @@ use crate::sections;
 #[command(
     name = "popef-dump",
     version,
-    long_version = built_with(cfg!(feature = "remote")),
+    long_version = built_with(),
     override_usage = "popef-dump [OPTIONS] [FILE]...",
     infer_long_args = true,
     args_override_self = true,

@@ -61,6 +61,9 @@ mod provided;
 mod remote;
 mod shell;
 
+/// Whether this build opens addresses of other machines. A feature that another package of the same build asks for counts, too.
+pub const READS_ADDRESSES: bool = cfg!(feature = "remote");
+
 pub use foreign::{Code, Foreign};
 pub use how::StreamData;
 pub use inputs::Inputs;

@@ -43,7 +43,7 @@ use tips::with_tip;
 // Beginnings of commands and options are errors, so that a new command or option cannot break a script.
 /// Works on PopEF files, which are compiled models for Graphcore IPUs
 #[derive(Debug, Parser)]
-#[command(name = "popef", version, long_version = built_with(cfg!(feature = "remote")), args_override_self = true, arg_required_else_help = true, disable_help_flag = true)]
+#[command(name = "popef", version, long_version = built_with(), args_override_self = true, arg_required_else_help = true, disable_help_flag = true)]
 struct Args {
     #[command(subcommand)]
     command: Commands,
