@@ -87,6 +87,9 @@ impl Job<'_> {
             None if found.chosen.is_some() => None,
             Some(_) => None,
             None if !entry.complete => Some("only chosen blobs were compared: the manifest has no others"),
+            None if !entry.headers.is_empty() => {
+                Some("bytes after tensors and how executables are stored were not compared: the manifest has no digests of blobs")
+            }
             None => Some("headers, versions and order were not compared: the manifest has no digest of them"),
         }
     }

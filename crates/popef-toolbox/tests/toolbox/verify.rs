@@ -121,9 +121,13 @@ fn what_a_manifest_cannot_tell_is_said() {
     let mut old = place.run(&hash).good().json();
     old["files"][0].as_object_mut().unwrap().remove("headers").unwrap();
     let chosen = place.run(&[&hash[..], &["--type", "tensor"]].concat()).good().json();
+    let mut without_blobs = place.run(&hash).good().json();
+    without_blobs["files"][0]["blobs"] = serde_json::json!([]);
+    let of_data =
+        "bytes after tensors and how executables are stored were not compared: the manifest has no digests of blobs";
     let of_headers = "headers, versions and order were not compared: the manifest has no digest of them";
     let of_blobs = "only chosen blobs were compared: the manifest has no others";
-    for (manifest, words) in [(old, of_headers), (chosen, of_blobs)] {
+    for (manifest, words) in [(old, of_headers), (chosen, of_blobs), (without_blobs, of_data)] {
         place.write("m.json", manifest.to_string());
         let run = place.run(&["verify", "m.json"]).good();
         assert_eq!(run.text(), format!("executable.popef: OK\n  note: {words}\n"));
