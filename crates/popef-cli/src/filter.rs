@@ -29,6 +29,16 @@ pub struct Types {
 pub struct Filter {
     #[command(flatten)]
     types: Types,
+    #[command(flatten)]
+    names: Names,
+    /// Ignore the case of ASCII letters in --filter and --exclude
+    #[arg(short, long, requires = "Names")]
+    ignore_case: bool,
+}
+
+/// Options that choose blobs by their names.
+#[derive(Clone, Debug, Default, Args)]
+struct Names {
     /// Only blobs whose name matches GLOB
     ///
     /// `*` matches any characters, `?` one character, `[a-c]` one of these letters. Metadata matches by the name of its
@@ -38,9 +48,6 @@ pub struct Filter {
     /// Leave out blobs whose name matches GLOB; this counts more than --filter
     #[arg(long, value_name = "GLOB", value_parser = Glob::parse)]
     exclude: Vec<Glob>,
-    /// Ignore the case of ASCII letters in --filter and --exclude
-    #[arg(short, long)]
-    ignore_case: bool,
 }
 
 /// The type with a name that users type.
@@ -91,7 +98,7 @@ impl Filter {
     }
 
     fn matches_nothing(&self) -> String {
-        format!("nothing matches {}", escape(&given(&self.types.types, &self.filter, &self.exclude)))
+        format!("nothing matches {}", escape(&given(&self.types.types, &self.names.filter, &self.names.exclude)))
     }
 
     /// Whether a blob is chosen.
@@ -105,13 +112,14 @@ impl Filter {
     }
 
     fn takes_all_names(&self) -> bool {
-        self.filter.is_empty() && self.exclude.is_empty()
+        self.names.filter.is_empty() && self.names.exclude.is_empty()
     }
 
     fn takes_name(&self, name: &Text<'_>) -> bool {
         let name = name.to_string_lossy();
         let any = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(&name, self.ignore_case));
-        (self.filter.is_empty() || any(&self.filter)) && !any(&self.exclude)
+        let Names { filter, exclude } = &self.names;
+        (filter.is_empty() || any(filter)) && !any(exclude)
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn with_tip(mut error: Error, tool: &Command, line: &[OsString]) -> E
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(*tip)]));
         return error;
     }
-    if let Some(tip) = command_of(tool, line).and_then(|command| tip(&error, command)) {
+    if let Some(tip) = command_of(tool, line).and_then(|command| tip(&error, command, line)) {
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
@@ -48,7 +48,7 @@ fn command_of<'c>(tool: &'c Command, line: &[OsString]) -> Option<&'c Command> {
     line.iter().skip(1).find_map(|word| tool.find_subcommand(word))
 }
 
-fn tip(error: &Error, command: &Command) -> Option<String> {
+fn tip(error: &Error, command: &Command, line: &[OsString]) -> Option<String> {
     match (error.kind(), error.get(ContextKind::InvalidArg)?) {
         (ErrorKind::MissingRequiredArgument, ContextValue::Strings(missing)) => {
             let is_output = missing.iter().any(|name| name.starts_with("--output"));
@@ -60,6 +60,8 @@ fn tip(error: &Error, command: &Command) -> Option<String> {
                 && has(command, "tensors")
             {
                 Some(format!("to add the arrays of '{word}', use '--tensors {word}': it is repeated for each file"))
+            } else if let Some(field) = field_before(word, line).filter(|_| has(command, "set")) {
+                Some(format!("to set a field, use '--set {field}={word}'"))
             } else if word.contains('=') && has(command, "set") {
                 Some(format!("to set a field, use '--set {word}'"))
             } else {
@@ -75,6 +77,14 @@ fn tip(error: &Error, command: &Command) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The field in `--set FIELD VALUE`, where `--set FIELD=VALUE` was meant.
+fn field_before<'l>(value: &str, line: &'l [OsString]) -> Option<&'l str> {
+    line.windows(3).find_map(|words| match words {
+        [set, field, word] if set == "--set" && word == value => field.to_str().filter(|field| !field.contains('=')),
+        _ => None,
+    })
 }
 
 /// Options that a command does not have, an option that it must have for the tip to apply, and the tip. Letters that mean

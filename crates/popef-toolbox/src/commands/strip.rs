@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use popef::types::{BlobType, Text};
 use popef::{Blob, File};
-use popef_cli::end::unwritten;
+use popef_cli::end::{unwritten, wrong};
 use popef_cli::filter::{name_of, type_named};
 use popef_cli::format::FormatArgs;
 use popef_cli::input::open_whole;
@@ -108,6 +108,9 @@ impl Drop {
 
 impl Command for Args {
     fn run(&self, tool: &Tool) -> Result<ExitCode, Error> {
+        if self.ignore_case && self.exclude.is_empty() && self.drop.iter().all(|drop| drop.glob.is_none()) {
+            return Err(wrong("--ignore-case needs a GLOB in --drop, or --exclude"));
+        }
         let file = open_whole(tool, &self.file)?;
         self.check_drops(tool, &file)?;
         let options = StripOptions {

@@ -194,11 +194,15 @@ fn usual_mistakes_get_a_tip() {
         ("compress executable.popef", "'--in-place' replaces the input, and '--dry-run' only shows what would be done"),
         ("set executable.popef --set numIpus=4", "'--in-place' replaces the input"),
         ("set executable.popef numIpus=4", "to set a field, use '--set numIpus=4'"),
+        ("set executable.popef --set numIpus 4", "to set a field, use '--set numIpus=4'"),
         ("strip --drop feed executable.popef new.popef", "to write to 'new.popef', use '-o new.popef'"),
         (
             "set executable.popef --tensors a.npz b.npz -o new.popef",
             "to add the arrays of 'b.npz', use '--tensors b.npz': it is repeated for each file",
         ),
+        ("hash -i executable.popef", "--filter <GLOB>|--exclude <GLOB>"),
+        ("ls -i executable.popef", "--ignore-case needs --filter or --exclude"),
+        ("strip -i --drop feed executable.popef -o new.popef", "--ignore-case needs a GLOB in --drop, or --exclude"),
         ("verify executable.popef", "binary data, and not a manifest"),
         ("pack executable.popef -o new.popef", "it is a file; needed is a folder that popef extract made"),
     ] {
