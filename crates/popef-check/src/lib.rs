@@ -32,6 +32,7 @@ mod start;
 mod tiles;
 mod words;
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use popef::types::EngineOption;
@@ -95,6 +96,15 @@ pub fn check<'f>(files: impl IntoIterator<Item: Into<Subject<'f>>>, options: &Ch
 /// ```
 pub fn looks_like_credential(option: &EngineOption) -> bool {
     rules::is_credential(option)
+}
+
+/// Returns an option as others may see it: words replace a value that [looks like a credential](looks_like_credential).
+pub fn shown_option(option: &EngineOption) -> Cow<'_, EngineOption> {
+    if !looks_like_credential(option) {
+        return Cow::Borrowed(option);
+    }
+    let value = "(not shown: it looks like a credential; popef dump -m shows it)".into();
+    Cow::Owned(EngineOption { name: option.name.clone(), value })
 }
 
 /// Checks files like [`check`], and reports how much data was read. Only a [deep](CheckOptions::deep) check reads all data.

@@ -2,6 +2,7 @@
 
 use popef::Metadata;
 use popef::types::{Anchor, EngineOption, ProgramFlow, ProgramInfo, Text};
+use popef_check::shown_option;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -50,7 +51,7 @@ pub(super) fn json(value: &impl Serialize) -> Value {
 }
 
 /// An item of a list in metadata whose order has no meaning.
-pub(crate) trait Keyed: PartialEq + Serialize {
+pub(crate) trait Keyed: PartialEq + Serialize + Sized {
     /// The key that finds it in the other list.
     type Key<'i>: Ord
     where
@@ -59,6 +60,11 @@ pub(crate) trait Keyed: PartialEq + Serialize {
     fn key(&self) -> Self::Key<'_>;
 
     fn name(&self) -> Name;
+
+    /// The item as others may see it.
+    fn shown(&self) -> Value {
+        json(self)
+    }
 
     /// Calls `changed` with each field that differs, apart from those of the key.
     fn compare(&self, other: &Self, changed: &mut dyn FnMut(&'static str, Value, Value));
@@ -75,8 +81,15 @@ impl Keyed for EngineOption {
         self.name.by_ref().into()
     }
 
+    fn shown(&self) -> Value {
+        json(&shown_option(self))
+    }
+
     fn compare(&self, other: &Self, changed: &mut dyn FnMut(&'static str, Value, Value)) {
-        compare_fields!(EngineOption, self, other, changed, { value = "value", } except { name, });
+        let EngineOption { name: _, value } = self;
+        if *value != other.value {
+            changed("value", json(&shown_option(self).value), json(&shown_option(other).value));
+        }
     }
 }
 
@@ -141,16 +154,16 @@ fn compare_lists<T: Keyed>(list: &'static str, a: &[T], b: &[T], exact: bool, ch
     let whole = |name, a, b| FieldDiff { list: Some(list), name: Some(name), field: None, a, b };
     for item in sorted(a) {
         while let Some(added) = of_b.next_if(|other| other.key() < item.key()) {
-            changes.push(whole(added.name(), Value::Null, json(added)));
+            changes.push(whole(added.name(), Value::Null, added.shown()));
         }
         match of_b.next_if(|other| other.key() == item.key()) {
             Some(other) => item.compare(other, &mut |field, a, b| {
                 changes.push(FieldDiff { list: Some(list), name: Some(item.name()), field: Some(field), a, b });
             }),
-            None => changes.push(whole(item.name(), json(item), Value::Null)),
+            None => changes.push(whole(item.name(), item.shown(), Value::Null)),
         }
     }
-    changes.extend(of_b.map(|added| whole(added.name(), Value::Null, json(added))));
+    changes.extend(of_b.map(|added| whole(added.name(), Value::Null, added.shown())));
     if exact && changes.len() == before {
         let order = |items: &[T]| items.iter().map(|item| Value::from(item.name().to_string())).collect();
         changes.push(FieldDiff { list: Some(list), name: None, field: Some("order"), a: order(a), b: order(b) });

@@ -56,18 +56,23 @@ fn list<T: Element + PartialEq>(
     let names = LazyCell::new(|| Names::of(list, old));
     for (element, source) in new.iter().zip(sources) {
         let Some((source, before)) = source.and_then(|source| Some((source, old.get(source)?))) else {
-            added.push(FieldChange::of(path(list, element), Value::Null, element));
+            added.push(FieldChange::of(path(list, element), Value::Null, element.shown()));
             continue;
         };
         order.push(source);
         kept.get_mut(source).into_iter().for_each(|kept| *kept = true);
         if before != element {
-            let json = |element: &T| serde_json::to_value(element).unwrap_or_default();
-            values(&format!("{}.", path(names.list_of(before), before)), &json(before), &json(element), changes);
+            let (path, old, new) = (path(names.list_of(before), before), before.shown(), element.shown());
+            if old == new {
+                // Only what is not shown differs.
+                changes.push(FieldChange { field: path, old, new });
+            } else {
+                values(&format!("{path}."), &old, &new, changes);
+            }
         }
     }
     let removed = old.iter().zip(kept).filter(|(_, kept)| !kept);
-    changes.extend(removed.map(|(element, _)| FieldChange::of(path(list, element), element, Value::Null)));
+    changes.extend(removed.map(|(element, _)| FieldChange::of(path(list, element), element.shown(), Value::Null)));
     changes.extend(added);
     if !order.is_sorted() {
         let names = |list: &[T]| list.iter().map(|element| element.key().to_string()).collect::<Vec<_>>();

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use popef::types::{Anchor, EngineOption, ProgramInfo, TensorType, Text};
+use popef_check::shown_option;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +25,12 @@ pub(super) trait Element: Serialize + DeserializeOwned + Default {
         true
     }
 
+    /// The element as others may see it.
+    fn shown(&self) -> Value {
+        // Plain values always serialise.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
     /// Required fields of a new element.
     const NEEDED: &[&str] = &[];
 }
@@ -31,6 +38,10 @@ pub(super) trait Element: Serialize + DeserializeOwned + Default {
 impl Element for EngineOption {
     fn key(&self) -> Text<'static> {
         self.name.clone()
+    }
+
+    fn shown(&self) -> Value {
+        serde_json::to_value(shown_option(self)).unwrap_or_default()
     }
 
     const NEEDED: &[&str] = &["value"];

@@ -2,6 +2,7 @@
 
 use popef::Metadata;
 use popef::types::{EngineOption, Text};
+use popef_check::shown_option;
 
 use super::Page;
 use super::picture;
@@ -124,7 +125,7 @@ fn options(html: &mut Html<'_>, [what, of]: [&'static str; 2], options: &[Engine
         what
     ));
     html.put("<th scope=\"col\">Value</th></tr></thead>\n<tbody>\n");
-    for option in options.iter().take(MOST) {
+    for option in options.iter().take(MOST).map(shown_option) {
         html.put("<tr><th scope=\"row\">").name(&option.name).put("</th><td>").name(&option.value).put("</td></tr>\n");
     }
     html.put("</tbody>\n</table></div>\n</details>\n");

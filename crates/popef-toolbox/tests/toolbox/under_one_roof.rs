@@ -122,6 +122,31 @@ fn each_command_prints_what_it_did() {
 }
 
 /// An error says each thing once, and names what was typed.
+/// What these commands print goes into logs and to others.
+#[test]
+fn what_looks_like_a_credential_is_shown_by_dump_alone() {
+    let place = Place::with(&["checks/PE506.popef"]);
+    place.run(&["set", "PE506.popef", "--engine-option", "cache.password=hunter22", "-o", "b.popef"]);
+    for (line, status) in [
+        ("report PE506.popef -o -", 0),
+        ("report PE506.popef b.popef -o -", 0),
+        ("set PE506.popef --remove-engine-option=cache.password --dry-run", 0),
+        ("set PE506.popef --remove-engine-option=cache.password --dry-run --format json", 0),
+        ("set PE506.popef --engine-option cache.password=hunter23 --dry-run", 0),
+        ("diff PE506.popef b.popef", 1),
+        ("diff PE506.popef b.popef --format json", 1),
+    ] {
+        let run = place.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(run.status, status, "{line}: {run:?}");
+        assert!(
+            !run.text().contains("hunter2") && run.text().contains("looks like a credential"),
+            "{line}: {}",
+            run.text()
+        );
+    }
+    assert!(place.run(&["dump", "-m", "PE506.popef"]).good().text().contains("hunter2"));
+}
+
 #[test]
 fn errors_name_what_was_given() {
     let place = Place::with(&["interop/executable.popef", "golden/damaged.popef"]);
