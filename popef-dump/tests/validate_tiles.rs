@@ -28,7 +28,7 @@ fn the_archives_in_executables_are_read_by_deep_checks() {
         (
             "PE802.popef",
             "note PE802: ",
-            "the metadata is for 1 IPU, and executable \"12345\" has 3 tiles: IPUs have 1216 or 1472 each",
+            "the metadata is for 1 IPU, and executable \"12345\" has 3 tiles: IPUs of version 2 have 1472 each",
         ),
         ("PE803.popef", "note PE803: ", "executable \"12345\": tile 7 needs 262148 bytes of memory, and has 262144"),
     ] {

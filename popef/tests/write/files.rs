@@ -304,10 +304,7 @@ fn a_second_writer_is_an_error() {
     let busy = |error: Error| {
         assert_eq!(error.kind(), ErrorKind::Busy);
         assert_eq!(error.path(), Some(&*place.path));
-        assert_eq!(
-            text_behind_path(&error),
-            "the file is being written by somebody else"
-        );
+        assert_eq!(text_behind_path(&error), "the file is being written by somebody else");
     };
     for first_creates in [true, false] {
         let (created, appended) = match first_creates {
@@ -428,10 +425,7 @@ fn a_file_cannot_be_appended_to_itself() {
     let mut writer = Writer::append(&place.path).unwrap();
     let error = writer.copy(source.blob(0).unwrap()).unwrap_err();
     assert_eq!((error.code(), error.kind()), (ErrorCode::CopyFromTarget, ErrorKind::Misuse));
-    assert!(
-        error.to_string().ends_with("the very file that is being appended to"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("the very file that is being appended to"), "{error}");
     writer.write_opaque(&opaque("new"), b"data").unwrap();
     writer.finish().unwrap();
     // A reader in parts gets an error, because the file is not the one that was opened.

@@ -198,7 +198,7 @@ fn without_option(file: &File, finding: &Finding) -> Option<Vec<String>> {
     for (kind, named) in options_named(file, name)? {
         match named.as_slice() {
             [] => {}
-            [only] if looks_like_credential(only) => options.push(format!("--remove-{kind}-option={shown}")),
+            [only] if looks_like_credential(only) => options.push(format!("--drop-{kind}-option={shown}")),
             [_] => {}
             _ => return None,
         }

@@ -73,7 +73,11 @@ impl Text {
             let text = "Each command begins with this file. To mend several things, give the new file to the next one.";
             Paragraph::new(2).add(Kind::Plain, text).write(out, self.width)?;
         }
-        skipped.iter().try_for_each(|skipped| self.skipped(out, skipped, 2))
+        skipped.iter().try_for_each(|skipped| self.skipped(out, skipped, 2))?;
+        match file.unread().filter(|_| findings.is_empty() && !skipped.is_empty()) {
+            Some(unread) => self.fix(out, &unread.advice),
+            None => Ok(()),
+        }
     }
 
     fn shown<'g>(&self, skipped: &'g [Skipped]) -> Vec<&'g Skipped> {
@@ -93,6 +97,10 @@ impl Text {
         if self.verbose {
             Paragraph::new(4).add(Kind::Plain, finding.rule.meaning).write(out, self.width)?;
         }
+        self.fix(out, advice)
+    }
+
+    fn fix(&self, out: &mut Out, advice: &str) -> io::Result<()> {
         Paragraph::new(4).add(Kind::Group, "To fix it:").add(Kind::Plain, Shown::message(advice)).write(out, self.width)
     }
 

@@ -443,7 +443,10 @@ fn a_file_on_standard_output_gets_no_json() {
 fn no_command_is_left_out() {
     let place = Place::with(&[]);
     let help = place.run(&["--help"]).good();
-    let has_format = |name: &str| place.run(&[name, "--help"]).good().text().contains("--format <FORMAT");
+    let has_format = |name: &str| {
+        let help = place.run(&[name, "--help"]).good();
+        help.text().contains("--format <FORMAT") && help.text().contains("ndjson")
+    };
     let commands = crate::help::commands(help.text()).into_iter().map(|(name, _)| name);
     let commands: Vec<_> = commands.filter(|name| has_format(name)).collect();
     assert_eq!(commands, CASES.iter().map(|case| case.command).collect::<Vec<_>>());

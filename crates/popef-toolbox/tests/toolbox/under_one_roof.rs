@@ -130,8 +130,8 @@ fn what_looks_like_a_credential_is_shown_by_dump_alone() {
     for (line, status) in [
         ("report PE506.popef -o -", 0),
         ("report PE506.popef b.popef -o -", 0),
-        ("set PE506.popef --remove-engine-option=cache.password --dry-run", 0),
-        ("set PE506.popef --remove-engine-option=cache.password --dry-run --format json", 0),
+        ("set PE506.popef --drop-engine-option=cache.password --dry-run", 0),
+        ("set PE506.popef --drop-engine-option=cache.password --dry-run --format json", 0),
         ("set PE506.popef --engine-option cache.password=hunter23 --dry-run", 0),
         ("diff PE506.popef b.popef", 1),
         ("diff PE506.popef b.popef --format json", 1),
