@@ -173,8 +173,9 @@ fn each_fault_is_an_error_that_says_what_happened() {
         let server = server(0, *answer);
         let (found, text) = code_of(open(&remote, &server.url("model.popef?secret=1"), Need::Data)).expect_err(name);
         assert_eq!(found, *code, "{name}: {text}");
+        let said = format!("{text}; {}", found.info().advice.words());
         for word in *words {
-            assert!(text.contains(word), "{name}: {word:?} is not in {text:?}");
+            assert!(said.contains(word), "{name}: {word:?} is not in {said:?}");
         }
         assert!(!text.contains("secret"), "{name}: {text}");
         // Of the redirects without end, or two repetitions.
