@@ -196,7 +196,7 @@ fn of_reading() -> Vec<Case> {
 }
 
 fn of_writing() -> Vec<Case> {
-    use io::ErrorKind::{AlreadyExists, InvalidInput, NotFound, Other, ResourceBusy, Unsupported};
+    use io::ErrorKind::{AlreadyExists, InvalidInput, NotFound, Other, ResourceBusy};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.popef");
     fs::copy(testdata("interop/executable.popef"), &path).unwrap();
@@ -240,8 +240,8 @@ fn of_writing() -> Vec<Case> {
             vec![
                 (ErrorCode::InTheWay, AlreadyExists, error),
                 (ErrorCode::LeftBehind, kind, taken.discard().unwrap_err()),
-                (ErrorCode::NotRegularFile, Unsupported, File::open("/dev/null").unwrap_err()),
-                (ErrorCode::NotReplaceable, Unsupported, Writer::create("/dev/null").unwrap_err()),
+                (ErrorCode::NotRegularFile, io::ErrorKind::Unsupported, File::open("/dev/null").unwrap_err()),
+                (ErrorCode::NotReplaceable, io::ErrorKind::Unsupported, Writer::create("/dev/null").unwrap_err()),
             ],
         ]
         .concat()
