@@ -340,7 +340,7 @@ def test_a_folder_is_a_directory(way, tmp_path):
     ways = {"map": lambda path: popef.open(path, map=True), "Reader": lambda path: popef.Reader().parseFile(path)}
     with pytest.raises(IsADirectoryError) as raised:
         ways.get(way, getattr(popef, way, None))(tmp_path)
-    assert (raised.value.filename, raised.value.code) == (str(tmp_path), "not-regular-file")
+    assert (raised.value.filename, raised.value.code) == (str(tmp_path), "is-folder")
     with pytest.raises(popef.PopefError) as raised:
         popef.open("/dev/null")
     assert raised.value.code == "not-regular-file"

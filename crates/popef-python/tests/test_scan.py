@@ -139,9 +139,10 @@ def test_damaged_files_have_a_record_with_the_error_and_the_scan_goes_on():
         assert record["file"] == str(BROKEN / name)
         if record["error_code"] == "not-popef":
             assert "this is not a PopEF file" in record["error_message"]
+            assert (record["error_blob"], record["error_offset"]) == (None, None)
         else:
             assert (record["error_code"], record["error_message"]) == (code, words)
-        assert (record["error_blob"], record["error_offset"]) == (int(blob), int(offset))
+            assert (record["error_blob"], record["error_offset"]) == (int(blob), int(offset))
         blobs = [other for other in records if other["file"] == record["file"] and other["index"] is not None]
         assert [other["index"] for other in blobs] == list(range(len(blobs)))
         assert len(blobs) == int(blob)
