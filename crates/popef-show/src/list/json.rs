@@ -207,7 +207,7 @@ impl<'a, 'f> Info<'a, 'f> {
                 inside.as_ref().and_then(|inside| inside.as_ref().err()).or_else(of_tiles)
             }
             Info::Metadata(view, _) => view.value.as_ref().err(),
-            Info::Tensor(view, _) => view.failure.as_ref(),
+            Info::Tensor(view, _) => view.failure.as_deref(),
             Info::Opaque(payload) => payload.as_ref()?.failure(),
             Info::Other => None,
         }

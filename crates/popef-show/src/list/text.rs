@@ -285,7 +285,7 @@ impl<'f> Sections<'_, '_, 'f> {
             self.out.put(ITEM).put("Statistics: { ");
             pieces::stats(self.out, &values);
             self.out.put(" }").end_line()?;
-            view.failure = view.failure.or(values.late_failure().cloned());
+            view.failure = view.failure.or(values.late_failure().cloned().map(Box::new));
         }
         view.failure.as_ref().map_or(Ok(()), |failure| self.failure(ITEM, failure))
     }

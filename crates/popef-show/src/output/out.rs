@@ -116,6 +116,14 @@ impl Out {
         self.painted(Kind::Number, |bytes| bytes.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()))
     }
 
+    /// Adds a number at the right end of a column.
+    pub(crate) fn number_in(&mut self, column: usize, number: impl itoa::Integer) -> &mut Self {
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(number).as_bytes();
+        self.spaces(column.saturating_sub(digits.len()));
+        self.painted(Kind::Number, |bytes| bytes.extend_from_slice(digits))
+    }
+
     /// Adds a text from a file.
     pub fn text(&mut self, kind: Kind, text: &Text<'_>) -> &mut Self {
         if is_plain(text.as_bytes()) {

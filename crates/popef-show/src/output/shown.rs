@@ -50,9 +50,9 @@ impl<'t> Shown<'t> {
 
     /// Text from a file, or from anywhere else.
     pub fn escaped(text: &'t (impl AsRef<[u8]> + ?Sized)) -> Self {
-        match String::from_utf8_lossy(text.as_ref()) {
-            Cow::Borrowed(text) => Shown(escape(text)),
-            Cow::Owned(text) => Shown(escape(&text).into_owned().into()),
+        match std::str::from_utf8(text.as_ref()) {
+            Ok(text) => Shown(escape(text)),
+            Err(_) => Shown(escape(&String::from_utf8_lossy(text.as_ref())).into_owned().into()),
         }
     }
 
@@ -132,9 +132,8 @@ impl<'t> Shown<'t> {
         self
     }
 
-    /// Ends a line. Returns how wide it is.
-    pub(crate) fn end_line(&mut self) -> usize {
-        let start = self.0.rfind('\n').map_or(0, |end| end + 1);
+    /// Ends a line that began after so many bytes. Returns how wide it is.
+    pub(crate) fn end_line(&mut self, start: usize) -> usize {
         let width = width(self.0.get(start..).unwrap_or_default());
         self.0.to_mut().push('\n');
         width

@@ -72,7 +72,10 @@ impl<'t, I: Iterator> Table<'t, I> {
     /// Writes the headings and the first rows, and says how many more there are.
     pub(crate) fn write_first(mut self, out: &mut Out, most: usize) -> io::Result<()> {
         let mut cells = Shown::default();
-        let mut add = |cell: Shown<'_>| cells.push(cell).end_line().min(MOST);
+        let mut add = |cell: Shown<'_>| {
+            let start = cells.len();
+            cells.push(cell).end_line(start).min(MOST)
+        };
         let mut widths: Vec<_> = self.columns.iter().map(|it| add(it.heading.to_uppercase().into())).collect();
         for row in self.rows.by_ref().take(most) {
             for (column, widest) in self.columns.iter().zip(&mut widths) {

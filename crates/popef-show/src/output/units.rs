@@ -7,7 +7,9 @@ pub fn size(bytes: u64) -> Shown<'static> {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
         // Most blobs of a long list are small, and `format!` takes five times as long.
-        return [itoa::Buffer::new().format(bytes), " B"].concat().into();
+        let mut size = Shown::default();
+        size.push_number(bytes).push(" B");
+        return size;
     }
     // Tenths of a unit, so that 1023.96 KiB becomes 1.0 MiB and not 1024.0 KiB.
     let mut tenths = u128::from(bytes) * 10;

@@ -19,7 +19,8 @@ pub(crate) struct TensorView<'f> {
     pub(crate) num_tensors: Option<u32>,
     /// The tensor, or the feed's first item.
     pub(crate) elements: Option<Elements<'f>>,
-    pub(crate) failure: Option<Diagnostic>,
+    /// In a box, because views are moved, and hardly any has one.
+    pub(crate) failure: Option<Box<Diagnostic>>,
 }
 
 impl<'f> TensorView<'f> {
@@ -72,15 +73,15 @@ impl<'f> TensorView<'f> {
         let (first, elements) = (options.values?, self.elements.as_ref()?);
         let values = Values::of(elements, first, options);
         options.progress.clear();
-        values.map_err(|error| self.failure = Some(error.into())).ok()
+        values.map_err(|error| self.failure = Some(Box::new(error.into()))).ok()
     }
 }
 
 /// A value, or what is wrong with it. An unknown data type is not a fault of the file.
-pub(crate) fn sound<T>(value: Result<T, Error>) -> (Option<T>, Option<Diagnostic>) {
+pub(crate) fn sound<T>(value: Result<T, Error>) -> (Option<T>, Option<Box<Diagnostic>>) {
     match value {
         Ok(value) => (Some(value), None),
         Err(error) if error.code() == ErrorCode::UnknownDataType => (None, None),
-        Err(error) => (None, Some(error.into())),
+        Err(error) => (None, Some(Box::new(error.into()))),
     }
 }

@@ -129,7 +129,7 @@ impl<'f> Details<'_, 'f> {
         self.out.spaces(self.indent).put(which);
         pieces::first(self.out, &values, Lines { start, end: self.width.unwrap_or(usize::MAX) })?;
         self.out.end_line()?;
-        view.failure = view.failure.take().or(values.late_failure().cloned());
+        view.failure = view.failure.take().or(values.late_failure().cloned().map(Box::new));
         write_phrases(self.out, self.indent, &statistics(&values), self.width)
     }
 

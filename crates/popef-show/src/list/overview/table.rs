@@ -45,10 +45,13 @@ impl Table {
         columns.index = columns.index.max(digits(blob.index()));
         columns.offset = columns.offset.max(digits(blob.offset()));
         columns.name = columns.name.max(width(&Shown::escaped(&blob_name(blob))));
-        columns.kind = columns.kind.max(add_kind(cells, blob.blob_type()).end_line());
+        let start = cells.len();
+        columns.kind = columns.kind.max(add_kind(cells, blob.blob_type()).end_line(start));
+        let start = cells.len();
         holds.write(cells);
-        columns.holds = columns.holds.max(cells.end_line());
-        columns.size = columns.size.max(cells.push(units::size(blob.size())).end_line());
+        columns.holds = columns.holds.max(cells.end_line(start));
+        let start = cells.len();
+        columns.size = columns.size.max(cells.push(units::size(blob.size())).end_line(start));
     }
 
     /// The texts of all rows, for [`line`](Table::line).
@@ -99,8 +102,8 @@ fn left(out: &mut Out, column: usize, kind: Kind, text: &Shown<'_>) {
 }
 
 /// A cell with a number, and the gap before it.
-fn number(out: &mut Out, column: usize, number: impl itoa::Integer + Copy) {
-    out.spaces(2 + column.saturating_sub(digits(number))).number(number);
+fn number(out: &mut Out, column: usize, number: impl itoa::Integer) {
+    out.spaces(2).number_in(column, number);
 }
 
 /// Adds a blob's type in a word.
